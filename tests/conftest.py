@@ -30,7 +30,8 @@ def short_selftests():
 
 @contextmanager
 def small_ensembles(*, apart: bool = False):
-    """Default ensembles of one member, trained for eight epochs, and reports that look less far for tight pairs.
+    """Default ensembles of one member, trained for eight epochs, with few boosted trees; reports that look less far for
+    tight pairs.
 
     For tests of what stands around a fit. Such models are certified like others, by construction; how well they predict
     is left to the slow tests, and the search for tight pairs to `tests/report/test_probe.py`. The checker runs in this
@@ -44,6 +45,9 @@ def small_ensembles(*, apart: bool = False):
         patch.setattr(SmileEstimator, "_design", lambda self: replace(designed(self), members=1))
         patch.setattr("smilenn.train.recipes.task.STEPS", 0)
         patch.setattr("smilenn.train.recipes.task.PASSES", 0)
+        patch.setattr("smilenn.train.boosted.PATIENCE", 3)
+        patch.setattr("smilenn.train.within.PATIENCE", 3)
+        patch.setattr("smilenn.train.within.TREES", 10)
         patch.setattr("smilenn.report.probe.PARTNERS", 12)
         patch.setattr("smilenn.report.probe.STEPS", 2)
         patch.setattr("smilenn.report.quality.RESAMPLES", 100)

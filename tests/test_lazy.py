@@ -68,3 +68,18 @@ def test_module_is_the_command():
 def test_public_names_exist():
     done = python("import smilenn\nfor name in smilenn.__all__: getattr(smilenn, name)")
     assert done.returncode == 0, done.stderr
+
+
+def test_loading_a_model_does_not_import_the_compiler_of_torch(tmp_path, quick_fits):
+    """Any comparison on the meta device would: two seconds for every process that predicts."""
+    import numpy as np
+    import pandas as pd
+
+    from smilenn import Config, SmileRegressor
+
+    frame = pd.DataFrame({"x": np.linspace(0, 1, 60), "g": list("abc") * 20})
+    model = SmileRegressor(increasing=["x"], config=Config(epochs=1), random_state=0, certify_limit=0)
+    model.fit(frame, np.linspace(0, 2, 60)).save(tmp_path / "m")
+    load = "import sys, smilenn; print(type(smilenn.load(sys.argv[1])).__name__, 'torch._dynamo' in sys.modules)"
+    done = python(load, str(tmp_path / "m"))
+    assert done.stdout.split() == ["SmileRegressor", "False"], done.stderr

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import smilenn
-from smilenn import AlteredError, Config, SmileError, SmileRegressor
+from smilenn import AlteredError, Config, Network, SmileError, SmileRegressor
 from smilenn.cli import app
 from smilenn.model.folder import dump_json, read_folder, write_folder
 
@@ -80,13 +80,12 @@ def test_benchmarks_that_do_not_exist():
     ("options", "message"),
     [
         ({"out_of_bounds": "ignore"}, "out_of_bounds is 'auto', 'clamp', 'raise' or 'warn', not 'ignore'."),
-        ({"restarts": 0}, "restarts must be at least 1, not 0."),
         ({"missing": "guess"}, "missing is 'indicator', 'fill' or 'raise', not 'guess'."),
         ({"validation_fraction": 1.0}, "validation_fraction must lie in [0, 1), not 1.0."),
         ({"time_limit": 0}, "time_limit must be more than 0 seconds, not 0."),
         ({"certify_limit": -1}, "certify_limit must be 0 seconds or more, not -1."),
         ({"random_state": -1}, "random_state must be a whole number from 0 to 2³² − 1, not -1."),
-        ({"device": "cuda:99"}, "device 'cuda:99' is not there"),
+        ({"network": Network(device="cuda:99")}, "device 'cuda:99' is not there"),
     ],
 )
 def test_parameters_out_of_range(options, message):

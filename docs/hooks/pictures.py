@@ -1,4 +1,4 @@
-"""The docs' screenshots of reports, taken by headless Chromium from models that are fitted here.
+"""The docs' pictures: screenshots of reports, taken by headless Chromium from models fitted here, and a convex dose.
 
 python docs/hooks/pictures.py           # all of them; a few minutes
 python docs/hooks/pictures.py home      # the first screen on the front page, light and dark
@@ -24,10 +24,7 @@ TABS = IMAGES / "report-tabs.json"
 
 def browser() -> Any:
     """The tests' browser, a context manager."""
-    spec = importlib.util.spec_from_file_location("chromium", ROOT / "tests" / "report" / "chromium.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = _module(ROOT / "tests" / "report" / "chromium.py")
     binary = module.found()
     if binary is None:
         raise SystemExit("Chromium is not installed; install the package chromium.")
@@ -69,6 +66,20 @@ def pairs(folder: Path) -> None:
     _take(folder / "digits.html", "pairs", "report-pairs", height=780)
 
 
+def dose(folder: Path) -> None:
+    """The convex dose beside an ordinary network, drawn by its example."""
+    _module(ROOT / "examples" / "dose.py").main(figure=IMAGES / "convex-dose.png")
+
+
+def _module(path: Path) -> Any:
+    """A file outside the package as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def _take(page: Path, tab: str, name: str, *, height: int, dark: bool = False) -> None:
     with browser() as one:
         one.look(page, width=1120, height=height, dark=dark)
@@ -81,7 +92,12 @@ def _take(page: Path, tab: str, name: str, *, height: int, dark: bool = False) -
     TABS.write_text(json.dumps(found | {name: tabs}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-PICTURES: dict[str, Callable[[Path], None]] = {"home": home, "guarantee": guarantee, "pairs": pairs}
+PICTURES: dict[str, Callable[[Path], None]] = {
+    "home": home,
+    "guarantee": guarantee,
+    "pairs": pairs,
+    "dose": dose,
+}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:

@@ -517,6 +517,12 @@ module N =
       n0
  end
 
+(** val hd : 'a1 -> 'a1 list -> 'a1 **)
+
+let hd default = function
+| [] -> default
+| x :: _ -> x
+
 (** val tl : 'a1 list -> 'a1 list **)
 
 let tl = function
@@ -558,6 +564,13 @@ let rec map f = function
 let rec flat_map f = function
 | [] -> []
 | x :: t -> app (f x) (flat_map f t)
+
+(** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
+
+let rec fold_left f l a0 =
+  match l with
+  | [] -> a0
+  | b :: t -> fold_left f t (f a0 b)
 
 (** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
 
@@ -2722,10 +2735,10 @@ type layer =
 (** val layer_spread :
     layer -> spread list -> spread list -> spread list option **)
 
-let layer_spread l ys base =
+let layer_spread l ys base0 =
   match l with
   | Ramps cells -> mapo (ramp_spread ys) cells
-  | Linear (b, rows) -> rows_spread (if b then app ys base else ys) rows
+  | Linear (b, rows) -> rows_spread (if b then app ys base0 else ys) rows
   | Kinks c -> kinks_spread c ys
   | Pool (side, block) -> mapo (mean_spread ys) (blocks side block)
   | Distance rows -> mapo (distance_spread ys) rows
@@ -2734,16 +2747,16 @@ let layer_spread l ys base =
 (** val layers_spread :
     layer list -> spread list -> spread list option -> spread list option **)
 
-let rec layers_spread ls ys base =
+let rec layers_spread ls ys base0 =
   match ls with
   | [] -> Some ys
   | l :: ls' ->
-    (match layer_spread l ys (match base with
+    (match layer_spread l ys (match base0 with
                               | Some b -> b
                               | None -> []) with
      | Some zs ->
        layers_spread ls' zs
-         (match base with
+         (match base0 with
           | Some b -> Some b
           | None -> Some zs)
      | None -> None)
@@ -3028,8 +3041,12 @@ type branch = { columns : int list; steps : layer list; pinned0 : int option;
 type part = { hidden0 : (DOps.num list * DOps.num) list; skips : bool;
               sums : (DOps.num list * DOps.num) list }
 
+type boxes =
+| Gap
+| Paper
+
 type net0 = { coords : coord list; encoder : branch list option;
-              lower0 : part; second0 : part;
+              kind : boxes; ends : bool; lower0 : part; second0 : part;
               head0 : ((DOps.num list * DOps.num) * DOps.num) list }
 
 (** val bind : 'a1 option -> ('a1 -> 'a2 option) -> 'a2 option **)
@@ -3284,7 +3301,10 @@ let zero_row r =
 (** val outputs_dir : net0 -> moving list -> dir list option **)
 
 let outputs_dir n0 ms =
-  bind (mapo fst ms) (fun ds ->
+  bind
+    (match n0.kind with
+     | Gap -> if n0.ends then None else mapo fst ms
+     | Paper -> None) (fun ds ->
     let y = map snd ms in
     bind (part_size n0.lower0 y) (fun l ->
       bind (part_size n0.second0 y) (fun m ->
@@ -3353,6 +3373,2108 @@ let check_order n0 p gs =
     bind (inputs_moving n0 ks) (fun ms ->
       bind (outputs_dir n0 ms) (fun ds -> Some
         (map (order_row (length n0.coords) ds) gs))))
+
+module PaperChecker =
+ functor (O:OPS) ->
+ functor (C:sig
+  type vec = O.coq_T list
+
+  val hd0 : vec -> O.coq_T
+
+  val nth0 : int -> vec -> O.coq_T
+
+  val axpy' : O.coq_T -> vec -> vec -> vec
+
+  val axpy : O.coq_T -> vec -> vec -> vec
+
+  val times : vec -> vec -> vec
+
+  val dotT : vec -> vec -> O.coq_T
+
+  val maxT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val minT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val maxl : O.coq_T list -> O.coq_T option
+
+  val minl : O.coq_T list -> O.coq_T option
+
+  val negT : O.coq_T -> O.coq_T
+
+  val absT : O.coq_T -> O.coq_T
+
+  type plain = { lo1 : O.coq_T; hi1 : O.coq_T; lo2 : O.coq_T; hi2 : O.coq_T;
+                 dlo : O.coq_T; dhi : O.coq_T; whole : bool }
+
+  val lo1 : plain -> O.coq_T
+
+  val hi1 : plain -> O.coq_T
+
+  val lo2 : plain -> O.coq_T
+
+  val hi2 : plain -> O.coq_T
+
+  val dlo : plain -> O.coq_T
+
+  val dhi : plain -> O.coq_T
+
+  val whole : plain -> bool
+
+  type slot =
+  | SPlain of plain
+  | SGroup of int * int list * int list * (int * int) list
+
+  val slot_rect :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val slot_rec :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val lo : bool -> plain -> O.coq_T
+
+  val hi : bool -> plain -> O.coq_T
+
+  val span : bool -> slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val diff : slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val candx :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val candy :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val max2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T option
+
+  val affmax : slot list -> vec -> vec -> O.coq_T option
+
+  val pieces :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+    (O.coq_T * (O.coq_T * O.coq_T)) list
+
+  val opts : O.coq_T option list -> O.coq_T list
+
+  val relu2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  type coq_unit = vec * O.coq_T
+
+  type phase = bool * bool
+
+  type phases = (phase * phase) list
+
+  val hdp : phases -> phase * phase
+
+  val cuta : phase -> O.coq_T -> O.coq_T
+
+  val cutb : phase -> O.coq_T -> O.coq_T
+
+  val hidden :
+    slot list -> coq_unit list -> phases -> vec -> vec -> vec -> vec ->
+    O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type row = { r1 : vec; r2 : vec; rhs : O.coq_T; eqr : bool }
+
+  val r1 : row -> vec
+
+  val r2 : row -> vec
+
+  val rhs : row -> O.coq_T
+
+  val eqr : row -> bool
+
+  val extras :
+    row list -> vec -> O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type psi = { const : O.coq_T; q1 : vec; q2 : vec; k1 : vec; k2 : vec }
+
+  val const : psi -> O.coq_T
+
+  val q1 : psi -> vec
+
+  val q2 : psi -> vec
+
+  val k1 : psi -> vec
+
+  val k2 : psi -> vec
+
+  type res =
+  | Rejected
+  | Closed
+  | Bound of O.coq_T
+
+  val res_rect : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  val res_rec : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  type cell = { slots : slot list; phs : phases }
+
+  val slots : cell -> slot list
+
+  val phs : cell -> phases
+
+  type lemma = { lj : int; lb1 : O.coq_T; lb2 : O.coq_T; lg1 : vec;
+                 lg2 : vec; lth : (O.coq_T * O.coq_T) list }
+
+  val lj : lemma -> int
+
+  val lb1 : lemma -> O.coq_T
+
+  val lb2 : lemma -> O.coq_T
+
+  val lg1 : lemma -> vec
+
+  val lg2 : lemma -> vec
+
+  val lth : lemma -> (O.coq_T * O.coq_T) list
+
+  type known = { kj : int; kb1 : O.coq_T; kb2 : O.coq_T; kg1 : vec;
+                 kg2 : vec; kr : O.coq_T }
+
+  val kj : known -> int
+
+  val kb1 : known -> O.coq_T
+
+  val kb2 : known -> O.coq_T
+
+  val kg1 : known -> vec
+
+  val kg2 : known -> vec
+
+  val kr : known -> O.coq_T
+
+  val theta : O.coq_T -> O.coq_T -> bool -> O.coq_T
+
+  val flags : O.coq_T -> bool list
+
+  val given : lemma -> bool -> bool -> O.coq_T * O.coq_T
+
+  val prove1 :
+    slot list -> vec -> O.coq_T -> lemma -> bool -> bool -> O.coq_T option
+
+  val prove : slot list -> coq_unit list -> lemma -> known option
+
+  val proves : slot list -> coq_unit list -> lemma list -> known list option
+
+  val addat : int -> O.coq_T -> vec -> vec
+
+  val added : known list -> vec -> psi -> psi option
+
+  val leaf :
+    coq_unit list -> row list -> known list -> psi -> cell -> vec -> vec ->
+    vec -> vec -> res
+
+  type who =
+  | First
+  | Second
+  | Both
+
+  val who_rect : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  val who_rec : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  type tree =
+  | Leaf of vec * vec * vec * vec
+  | Phase of bool * int * tree * tree
+  | Input of who * int * O.coq_T * tree * tree
+  | Category of who * int * int * tree * tree
+
+  val tree_rect :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val tree_rec :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val setph : bool -> bool -> int -> phases -> phases
+
+  val update : (slot -> slot) -> int -> slot list -> slot list
+
+  val pinned : plain -> bool
+
+  val below : who -> O.coq_T -> slot -> slot
+
+  val above : who -> O.coq_T -> slot -> slot
+
+  val keep : who -> (int -> bool) -> slot -> slot
+
+  val on : (slot -> slot) -> int -> cell -> cell
+
+  val join : res -> res -> res
+
+  val bound :
+    coq_unit list -> row list -> known list -> psi -> cell -> tree -> res
+
+  type piece = { pc : O.coq_T; ps : vec; po : vec }
+
+  val pc : piece -> O.coq_T
+
+  val ps : piece -> vec
+
+  val po : piece -> vec
+
+  type net = { mult : vec; shift : vec; units : coq_unit list;
+               lower : piece list; second : piece list; head : coq_unit list }
+
+  val mult : net -> vec
+
+  val shift : net -> vec
+
+  val units : net -> coq_unit list
+
+  val lower : net -> piece list
+
+  val second : net -> piece list
+
+  val head : net -> coq_unit list
+
+  type goal = { a1 : vec; a2 : vec; b1 : vec; b2 : vec; limit : O.coq_T;
+                margins : vec }
+
+  val a1 : goal -> vec
+
+  val a2 : goal -> vec
+
+  val b1 : goal -> vec
+
+  val b2 : goal -> vec
+
+  val limit : goal -> O.coq_T
+
+  val margins : goal -> vec
+
+  val raw : net -> coq_unit -> coq_unit
+
+  val fold : net -> piece -> piece
+
+  val posT : O.coq_T -> O.coq_T
+
+  val through : vec -> coq_unit list -> vec * O.coq_T
+
+  val reduce :
+    vec -> piece list -> piece list -> (O.coq_T * (vec * vec)) ->
+    O.coq_T * (vec * vec)
+
+  val reduced : net -> vec -> vec -> O.coq_T * (vec * vec)
+
+  val psi_of : net -> goal -> psi
+
+  val dims : slot list -> int
+
+  val fits : net -> slot list -> bool
+
+  val nonneg : net -> slot list -> bool -> piece -> bool
+
+  val groups_ok : slot -> bool
+
+  val margin : vec -> vec -> O.coq_T
+
+  val root : net -> slot list -> cell
+
+  val run : net -> slot list -> row list -> goal -> lemma list -> tree -> res
+
+  val check :
+    net -> slot list -> row list -> goal -> lemma list -> tree -> bool
+ end) ->
+ struct
+  (** val dspan :
+      bool -> C.slot list -> C.coq_unit list -> C.phases -> C.vec -> O.coq_T
+      -> C.vec -> O.coq_T -> O.coq_T -> (O.coq_T * O.coq_T) option **)
+
+  let rec dspan side sl us ph o c q l h =
+    match us with
+    | [] ->
+      (match C.span side sl q with
+       | Some p ->
+         let (a, b) = p in Some ((O.add c (O.add l a)), (O.add c (O.add h b)))
+       | None -> None)
+    | u :: us' ->
+      let (w, e) = u in
+      (match C.span side sl w with
+       | Some p ->
+         let (a0, b0) = p in
+         let p0 = if side then snd (C.hdp ph) else fst (C.hdp ph) in
+         let a = C.cuta p0 (O.add a0 e) in
+         let b = C.cutb p0 (O.add b0 e) in
+         let t = C.hd0 o in
+         if (||) (O.isz t) (O.leb b O.zero)
+         then dspan side sl us' (tl ph) (tl o) c q l h
+         else if O.leb O.zero a
+              then dspan side sl us' (tl ph) (tl o) (O.add c (O.mul t e))
+                     (C.axpy t w q) l h
+              else dspan side sl us' (tl ph) (tl o) c q
+                     (O.add l (C.minT O.zero (O.mul t b)))
+                     (O.add h (C.maxT O.zero (O.mul t b)))
+       | None -> None)
+
+  (** val best :
+      O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option **)
+
+  let best p t a b =
+    C.maxl
+      (flat_map (fun x ->
+        let (c, y) = x in let (l, h) = y in (O.mul c l) :: ((O.mul c h) :: []))
+        (C.pieces p t a b))
+
+  (** val flip1 :
+      bool -> C.slot list -> C.coq_unit list -> C.phases -> C.phases ->
+      C.piece -> O.coq_T -> O.coq_T -> O.coq_T option **)
+
+  let flip1 side sl us ph fp d p t =
+    match dspan side sl us ph (C.po d) (C.pc d) (C.ps d) O.zero O.zero with
+    | Some p0 ->
+      let (a, b) = p0 in
+      let f = if side then snd (C.hdp fp) else fst (C.hdp fp) in
+      let a' = C.cuta f a in
+      let b' = C.cutb f b in if O.leb a' b' then best p t a' b' else None
+    | None -> None
+
+  (** val flat :
+      C.slot list -> C.coq_unit list -> C.phases -> C.phases -> C.piece list
+      -> C.vec -> C.vec -> C.vec -> C.vec -> C.psi -> C.psi option **)
+
+  let rec flat sl us ph fp ds p1 p2 t1 t2 f =
+    match ds with
+    | [] -> Some f
+    | d :: ds' ->
+      let s = C.hd0 t1 in
+      let t = C.hd0 t2 in
+      (match flip1 false sl us ph fp d (C.hd0 p1) s with
+       | Some u ->
+         (match flip1 true sl us ph fp d (C.hd0 p2) t with
+          | Some v ->
+            flat sl us ph (tl fp) ds' (tl p1) (tl p2) (tl t1) (tl t2)
+              { C.const =
+              (O.add (C.const f)
+                (O.add (O.add u v) (O.mul (O.add s t) (C.pc d)))); C.q1 =
+              (C.axpy s (C.ps d) (C.q1 f)); C.q2 =
+              (C.axpy t (C.ps d) (C.q2 f)); C.k1 =
+              (C.axpy s (C.po d) (C.k1 f)); C.k2 =
+              (C.axpy t (C.po d) (C.k2 f)) }
+          | None -> None)
+       | None -> None)
+
+  type pcell = { base : C.cell; fphs : C.phases }
+
+  (** val base : pcell -> C.cell **)
+
+  let base p =
+    p.base
+
+  (** val fphs : pcell -> C.phases **)
+
+  let fphs p =
+    p.fphs
+
+  type ptree =
+  | PLeaf of C.vec * C.vec * C.vec * C.vec * C.vec * C.vec
+  | PPhase of bool * int * ptree * ptree
+  | PFlip of bool * int * ptree * ptree
+  | PInput of C.who * int * O.coq_T * ptree * ptree
+  | PCategory of C.who * int * int * ptree * ptree
+
+  (** val ptree_rect :
+      (C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> 'a1) -> (bool ->
+      int -> ptree -> 'a1 -> ptree -> 'a1 -> 'a1) -> (bool -> int -> ptree ->
+      'a1 -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> O.coq_T -> ptree -> 'a1
+      -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> int -> ptree -> 'a1 ->
+      ptree -> 'a1 -> 'a1) -> ptree -> 'a1 **)
+
+  let rec ptree_rect f f0 f1 f2 f3 = function
+  | PLeaf (s1, s2, t1, t2, nu, ys) -> f s1 s2 t1 t2 nu ys
+  | PPhase (side, j, b, a) ->
+    f0 side j b (ptree_rect f f0 f1 f2 f3 b) a (ptree_rect f f0 f1 f2 f3 a)
+  | PFlip (side, i, b, a) ->
+    f1 side i b (ptree_rect f f0 f1 f2 f3 b) a (ptree_rect f f0 f1 f2 f3 a)
+  | PInput (w, i, at_, b, a) ->
+    f2 w i at_ b (ptree_rect f f0 f1 f2 f3 b) a (ptree_rect f f0 f1 f2 f3 a)
+  | PCategory (w, i, p0, b, a) ->
+    f3 w i p0 b (ptree_rect f f0 f1 f2 f3 b) a (ptree_rect f f0 f1 f2 f3 a)
+
+  (** val ptree_rec :
+      (C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> 'a1) -> (bool ->
+      int -> ptree -> 'a1 -> ptree -> 'a1 -> 'a1) -> (bool -> int -> ptree ->
+      'a1 -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> O.coq_T -> ptree -> 'a1
+      -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> int -> ptree -> 'a1 ->
+      ptree -> 'a1 -> 'a1) -> ptree -> 'a1 **)
+
+  let rec ptree_rec f f0 f1 f2 f3 = function
+  | PLeaf (s1, s2, t1, t2, nu, ys) -> f s1 s2 t1 t2 nu ys
+  | PPhase (side, j, b, a) ->
+    f0 side j b (ptree_rec f f0 f1 f2 f3 b) a (ptree_rec f f0 f1 f2 f3 a)
+  | PFlip (side, i, b, a) ->
+    f1 side i b (ptree_rec f f0 f1 f2 f3 b) a (ptree_rec f f0 f1 f2 f3 a)
+  | PInput (w, i, at_, b, a) ->
+    f2 w i at_ b (ptree_rec f f0 f1 f2 f3 b) a (ptree_rec f f0 f1 f2 f3 a)
+  | PCategory (w, i, p0, b, a) ->
+    f3 w i p0 b (ptree_rec f f0 f1 f2 f3 b) a (ptree_rec f f0 f1 f2 f3 a)
+
+  (** val pbound :
+      C.coq_unit list -> C.row list -> C.known list -> C.piece list -> C.vec
+      -> C.vec -> C.psi -> pcell -> ptree -> C.res **)
+
+  let rec pbound us rows ks ds p1 p2 f c t =
+    let go = fun c' t' -> pbound us rows ks ds p1 p2 f c' t' in
+    (match t with
+     | PLeaf (s1, s2, t1, t2, nu, ys) ->
+       (match flat (C.slots (base c)) us (C.phs (base c)) (fphs c) ds p1 p2
+                s1 s2 f with
+        | Some g -> C.leaf us rows ks g (base c) t1 t2 nu ys
+        | None ->
+          (match C.added ks ys f with
+           | Some _ ->
+             (match C.extras rows nu (C.const f) (C.q1 f) (C.q2 f) with
+              | Some _ -> C.Closed
+              | None -> C.Rejected)
+           | None -> C.Rejected))
+     | PPhase (side, j, b, a) ->
+       let at_ = fun up1 -> { base = { C.slots = (C.slots (base c)); C.phs =
+         (C.setph side up1 j (C.phs (base c))) }; fphs = (fphs c) }
+       in
+       C.join (go (at_ false) b) (go (at_ true) a)
+     | PFlip (side, i, b, a) ->
+       C.join
+         (go { base = (base c); fphs = (C.setph side false i (fphs c)) } b)
+         (go { base = (base c); fphs = (C.setph side true i (fphs c)) } a)
+     | PInput (w, i, th, b, a) ->
+       C.join
+         (go { base = (C.on (C.below w th) i (base c)); fphs = (fphs c) } b)
+         (go { base = (C.on (C.above w th) i (base c)); fphs = (fphs c) } a)
+     | PCategory (w, i, p, b, a) ->
+       C.join
+         (go { base = (C.on (C.keep w ((=) p)) i (base c)); fphs = (fphs c) }
+           b)
+         (go { base = (C.on (C.keep w (fun r -> negb ((=) p r))) i (base c));
+           fphs = (fphs c) } a))
+
+  (** val preduce :
+      C.vec -> C.piece list -> (O.coq_T * (C.vec * C.vec)) ->
+      O.coq_T * (C.vec * C.vec) **)
+
+  let rec preduce v l acc =
+    match l with
+    | [] -> acc
+    | p :: l' ->
+      let a = C.hd0 v in
+      let (c, p0) = preduce (tl v) l' acc in
+      let (q, k) = p0 in
+      ((O.add (O.mul a (C.pc p)) c), ((C.axpy a (C.ps p) q),
+      (C.axpy a (C.po p) k)))
+
+  (** val minus : C.piece -> C.piece -> C.piece **)
+
+  let minus s l =
+    let m = C.negT O.one in
+    { C.pc = (O.sub (C.pc s) (C.pc l)); C.ps = (C.axpy m (C.ps l) (C.ps s));
+    C.po = (C.axpy m (C.po l) (C.po s)) }
+
+  (** val flips : C.piece list -> C.piece list -> C.piece list **)
+
+  let rec flips s l =
+    match s with
+    | [] -> []
+    | a :: s' ->
+      (match l with
+       | [] -> []
+       | b :: l' -> (minus a b) :: (flips s' l'))
+
+  (** val preduced :
+      C.net -> C.vec -> C.vec -> (O.coq_T * (C.vec * C.vec)) * C.vec **)
+
+  let preduced n0 a b =
+    let (v, c) = C.through a (C.head n0) in
+    ((preduce v (map (C.fold n0) (C.lower n0)) (c, (b, []))), (map C.posT v))
+
+  (** val ppsi : C.net -> C.goal -> C.psi * (C.vec * C.vec) **)
+
+  let ppsi n0 g =
+    let (p0, p) = preduced n0 (C.a1 g) (C.b1 g) in
+    let (c, p1) = p0 in
+    let (q, k) = p1 in
+    let (p2, o) = preduced n0 (C.a2 g) (C.b2 g) in
+    let (d, p3) = p2 in
+    let (r, l) = p3 in
+    ({ C.const = (O.add c d); C.q1 = q; C.q2 = r; C.k1 = k; C.k2 = l }, (p,
+    o))
+
+  (** val prun :
+      C.net -> C.slot list -> C.row list -> C.goal -> C.lemma list -> ptree
+      -> C.res **)
+
+  let prun n0 sl rows g ls t =
+    if C.fits n0 sl
+    then let us = map (C.raw n0) (C.units n0) in
+         let (f, p0) = ppsi n0 g in
+         let (p, o) = p0 in
+         (match C.proves sl us ls with
+          | Some ks ->
+            pbound us rows ks
+              (flips (map (C.fold n0) (C.second n0))
+                (map (C.fold n0) (C.lower n0))) p o f { base =
+              (C.root n0 sl); fphs =
+              (map (fun _ -> ((false, false), (false, false))) (C.lower n0)) }
+              t
+          | None -> C.Rejected)
+    else C.Rejected
+ end
+
+module DPaper = PaperChecker(DOps)(DChecker)
+
+module SweepChecker =
+ functor (O:OPS) ->
+ functor (C:sig
+  type vec = O.coq_T list
+
+  val hd0 : vec -> O.coq_T
+
+  val nth0 : int -> vec -> O.coq_T
+
+  val axpy' : O.coq_T -> vec -> vec -> vec
+
+  val axpy : O.coq_T -> vec -> vec -> vec
+
+  val times : vec -> vec -> vec
+
+  val dotT : vec -> vec -> O.coq_T
+
+  val maxT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val minT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val maxl : O.coq_T list -> O.coq_T option
+
+  val minl : O.coq_T list -> O.coq_T option
+
+  val negT : O.coq_T -> O.coq_T
+
+  val absT : O.coq_T -> O.coq_T
+
+  type plain = { lo1 : O.coq_T; hi1 : O.coq_T; lo2 : O.coq_T; hi2 : O.coq_T;
+                 dlo : O.coq_T; dhi : O.coq_T; whole : bool }
+
+  val lo1 : plain -> O.coq_T
+
+  val hi1 : plain -> O.coq_T
+
+  val lo2 : plain -> O.coq_T
+
+  val hi2 : plain -> O.coq_T
+
+  val dlo : plain -> O.coq_T
+
+  val dhi : plain -> O.coq_T
+
+  val whole : plain -> bool
+
+  type slot =
+  | SPlain of plain
+  | SGroup of int * int list * int list * (int * int) list
+
+  val slot_rect :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val slot_rec :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val lo : bool -> plain -> O.coq_T
+
+  val hi : bool -> plain -> O.coq_T
+
+  val span : bool -> slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val diff : slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val candx :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val candy :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val max2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T option
+
+  val affmax : slot list -> vec -> vec -> O.coq_T option
+
+  val pieces :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+    (O.coq_T * (O.coq_T * O.coq_T)) list
+
+  val opts : O.coq_T option list -> O.coq_T list
+
+  val relu2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  type coq_unit = vec * O.coq_T
+
+  type phase = bool * bool
+
+  type phases = (phase * phase) list
+
+  val hdp : phases -> phase * phase
+
+  val cuta : phase -> O.coq_T -> O.coq_T
+
+  val cutb : phase -> O.coq_T -> O.coq_T
+
+  val hidden :
+    slot list -> coq_unit list -> phases -> vec -> vec -> vec -> vec ->
+    O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type row = { r1 : vec; r2 : vec; rhs : O.coq_T; eqr : bool }
+
+  val r1 : row -> vec
+
+  val r2 : row -> vec
+
+  val rhs : row -> O.coq_T
+
+  val eqr : row -> bool
+
+  val extras :
+    row list -> vec -> O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type psi = { const : O.coq_T; q1 : vec; q2 : vec; k1 : vec; k2 : vec }
+
+  val const : psi -> O.coq_T
+
+  val q1 : psi -> vec
+
+  val q2 : psi -> vec
+
+  val k1 : psi -> vec
+
+  val k2 : psi -> vec
+
+  type res =
+  | Rejected
+  | Closed
+  | Bound of O.coq_T
+
+  val res_rect : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  val res_rec : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  type cell = { slots : slot list; phs : phases }
+
+  val slots : cell -> slot list
+
+  val phs : cell -> phases
+
+  type lemma = { lj : int; lb1 : O.coq_T; lb2 : O.coq_T; lg1 : vec;
+                 lg2 : vec; lth : (O.coq_T * O.coq_T) list }
+
+  val lj : lemma -> int
+
+  val lb1 : lemma -> O.coq_T
+
+  val lb2 : lemma -> O.coq_T
+
+  val lg1 : lemma -> vec
+
+  val lg2 : lemma -> vec
+
+  val lth : lemma -> (O.coq_T * O.coq_T) list
+
+  type known = { kj : int; kb1 : O.coq_T; kb2 : O.coq_T; kg1 : vec;
+                 kg2 : vec; kr : O.coq_T }
+
+  val kj : known -> int
+
+  val kb1 : known -> O.coq_T
+
+  val kb2 : known -> O.coq_T
+
+  val kg1 : known -> vec
+
+  val kg2 : known -> vec
+
+  val kr : known -> O.coq_T
+
+  val theta : O.coq_T -> O.coq_T -> bool -> O.coq_T
+
+  val flags : O.coq_T -> bool list
+
+  val given : lemma -> bool -> bool -> O.coq_T * O.coq_T
+
+  val prove1 :
+    slot list -> vec -> O.coq_T -> lemma -> bool -> bool -> O.coq_T option
+
+  val prove : slot list -> coq_unit list -> lemma -> known option
+
+  val proves : slot list -> coq_unit list -> lemma list -> known list option
+
+  val addat : int -> O.coq_T -> vec -> vec
+
+  val added : known list -> vec -> psi -> psi option
+
+  val leaf :
+    coq_unit list -> row list -> known list -> psi -> cell -> vec -> vec ->
+    vec -> vec -> res
+
+  type who =
+  | First
+  | Second
+  | Both
+
+  val who_rect : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  val who_rec : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  type tree =
+  | Leaf of vec * vec * vec * vec
+  | Phase of bool * int * tree * tree
+  | Input of who * int * O.coq_T * tree * tree
+  | Category of who * int * int * tree * tree
+
+  val tree_rect :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val tree_rec :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val setph : bool -> bool -> int -> phases -> phases
+
+  val update : (slot -> slot) -> int -> slot list -> slot list
+
+  val pinned : plain -> bool
+
+  val below : who -> O.coq_T -> slot -> slot
+
+  val above : who -> O.coq_T -> slot -> slot
+
+  val keep : who -> (int -> bool) -> slot -> slot
+
+  val on : (slot -> slot) -> int -> cell -> cell
+
+  val join : res -> res -> res
+
+  val bound :
+    coq_unit list -> row list -> known list -> psi -> cell -> tree -> res
+
+  type piece = { pc : O.coq_T; ps : vec; po : vec }
+
+  val pc : piece -> O.coq_T
+
+  val ps : piece -> vec
+
+  val po : piece -> vec
+
+  type net = { mult : vec; shift : vec; units : coq_unit list;
+               lower : piece list; second : piece list; head : coq_unit list }
+
+  val mult : net -> vec
+
+  val shift : net -> vec
+
+  val units : net -> coq_unit list
+
+  val lower : net -> piece list
+
+  val second : net -> piece list
+
+  val head : net -> coq_unit list
+
+  type goal = { a1 : vec; a2 : vec; b1 : vec; b2 : vec; limit : O.coq_T;
+                margins : vec }
+
+  val a1 : goal -> vec
+
+  val a2 : goal -> vec
+
+  val b1 : goal -> vec
+
+  val b2 : goal -> vec
+
+  val limit : goal -> O.coq_T
+
+  val margins : goal -> vec
+
+  val raw : net -> coq_unit -> coq_unit
+
+  val fold : net -> piece -> piece
+
+  val posT : O.coq_T -> O.coq_T
+
+  val through : vec -> coq_unit list -> vec * O.coq_T
+
+  val reduce :
+    vec -> piece list -> piece list -> (O.coq_T * (vec * vec)) ->
+    O.coq_T * (vec * vec)
+
+  val reduced : net -> vec -> vec -> O.coq_T * (vec * vec)
+
+  val psi_of : net -> goal -> psi
+
+  val dims : slot list -> int
+
+  val fits : net -> slot list -> bool
+
+  val nonneg : net -> slot list -> bool -> piece -> bool
+
+  val groups_ok : slot -> bool
+
+  val margin : vec -> vec -> O.coq_T
+
+  val root : net -> slot list -> cell
+
+  val run : net -> slot list -> row list -> goal -> lemma list -> tree -> res
+
+  val check :
+    net -> slot list -> row list -> goal -> lemma list -> tree -> bool
+ end) ->
+ functor (K:sig
+  val dspan :
+    bool -> C.slot list -> C.coq_unit list -> C.phases -> C.vec -> O.coq_T ->
+    C.vec -> O.coq_T -> O.coq_T -> (O.coq_T * O.coq_T) option
+
+  val best : O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  val flip1 :
+    bool -> C.slot list -> C.coq_unit list -> C.phases -> C.phases -> C.piece
+    -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  val flat :
+    C.slot list -> C.coq_unit list -> C.phases -> C.phases -> C.piece list ->
+    C.vec -> C.vec -> C.vec -> C.vec -> C.psi -> C.psi option
+
+  type pcell = { base : C.cell; fphs : C.phases }
+
+  val base : pcell -> C.cell
+
+  val fphs : pcell -> C.phases
+
+  type ptree =
+  | PLeaf of C.vec * C.vec * C.vec * C.vec * C.vec * C.vec
+  | PPhase of bool * int * ptree * ptree
+  | PFlip of bool * int * ptree * ptree
+  | PInput of C.who * int * O.coq_T * ptree * ptree
+  | PCategory of C.who * int * int * ptree * ptree
+
+  val ptree_rect :
+    (C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> 'a1) -> (bool ->
+    int -> ptree -> 'a1 -> ptree -> 'a1 -> 'a1) -> (bool -> int -> ptree ->
+    'a1 -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> O.coq_T -> ptree -> 'a1
+    -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> int -> ptree -> 'a1 -> ptree
+    -> 'a1 -> 'a1) -> ptree -> 'a1
+
+  val ptree_rec :
+    (C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> 'a1) -> (bool ->
+    int -> ptree -> 'a1 -> ptree -> 'a1 -> 'a1) -> (bool -> int -> ptree ->
+    'a1 -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> O.coq_T -> ptree -> 'a1
+    -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> int -> ptree -> 'a1 -> ptree
+    -> 'a1 -> 'a1) -> ptree -> 'a1
+
+  val pbound :
+    C.coq_unit list -> C.row list -> C.known list -> C.piece list -> C.vec ->
+    C.vec -> C.psi -> pcell -> ptree -> C.res
+
+  val preduce :
+    C.vec -> C.piece list -> (O.coq_T * (C.vec * C.vec)) ->
+    O.coq_T * (C.vec * C.vec)
+
+  val minus : C.piece -> C.piece -> C.piece
+
+  val flips : C.piece list -> C.piece list -> C.piece list
+
+  val preduced :
+    C.net -> C.vec -> C.vec -> (O.coq_T * (C.vec * C.vec)) * C.vec
+
+  val ppsi : C.net -> C.goal -> C.psi * (C.vec * C.vec)
+
+  val prun :
+    C.net -> C.slot list -> C.row list -> C.goal -> C.lemma list -> ptree ->
+    C.res
+ end) ->
+ struct
+  (** val at_end : O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T **)
+
+  let at_end w e a =
+    O.add (O.mul w a) e
+
+  (** val bent :
+      O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+      (O.coq_T * O.coq_T) -> (O.coq_T * O.coq_T) option **)
+
+  let bent k w e a b line =
+    if O.isz k
+    then Some line
+    else if (&&) (O.leb (at_end w e a) O.zero) (O.leb (at_end w e b) O.zero)
+         then Some line
+         else if (&&) (O.leb O.zero (at_end w e a))
+                   (O.leb O.zero (at_end w e b))
+              then Some ((O.add (fst line) (O.mul k e)),
+                     (O.add (snd line) (O.mul k w)))
+              else None
+
+  (** val line_of :
+      C.coq_unit list -> C.vec -> O.coq_T -> O.coq_T -> (O.coq_T * O.coq_T)
+      -> (O.coq_T * O.coq_T) option **)
+
+  let rec line_of us k a b line =
+    match us with
+    | [] -> Some line
+    | u :: us' ->
+      let (w, e) = u in
+      (match bent (C.hd0 k) (C.hd0 w) e a b line with
+       | Some l -> line_of us' (tl k) a b l
+       | None -> None)
+
+  (** val flips_of :
+      C.coq_unit list -> C.piece list -> C.vec -> O.coq_T -> O.coq_T ->
+      (O.coq_T * O.coq_T) -> (O.coq_T * O.coq_T) option **)
+
+  let rec flips_of us ds p a b line =
+    match ds with
+    | [] -> Some line
+    | d :: ds' ->
+      if O.isz (C.hd0 p)
+      then flips_of us ds' (tl p) a b line
+      else (match line_of us (C.po d) a b ((C.pc d), (C.hd0 (C.ps d))) with
+            | Some p0 ->
+              let (e, w) = p0 in
+              (match bent (C.hd0 p) w e a b line with
+               | Some l -> flips_of us ds' (tl p) a b l
+               | None -> None)
+            | None -> None)
+
+  (** val copy_line :
+      C.coq_unit list -> C.piece list -> C.vec -> C.vec -> C.vec -> O.coq_T
+      -> O.coq_T -> (O.coq_T * O.coq_T) option **)
+
+  let copy_line us ds k p q a b =
+    match line_of us k a b (O.zero, (C.hd0 q)) with
+    | Some l -> flips_of us ds p a b l
+    | None -> None
+
+  (** val lines :
+      bool -> (O.coq_T -> O.coq_T -> (O.coq_T * O.coq_T) option) -> O.coq_T
+      -> O.coq_T -> O.coq_T list ->
+      ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) list option **)
+
+  let rec lines whole0 f a b = function
+  | [] ->
+    if O.leb a b
+    then (match f a b with
+          | Some l -> Some (((a, b), l) :: [])
+          | None -> None)
+    else Some []
+  | t :: cuts' ->
+    let t' = if whole0 then O.floor t else t in
+    let h = C.minT t' b in
+    (match lines whole0 f (C.maxT a (if whole0 then O.add t' O.one else t'))
+             b cuts' with
+     | Some rest ->
+       if O.leb a h
+       then (match f a h with
+             | Some l -> Some (((a, h), l) :: rest)
+             | None -> None)
+       else Some rest
+     | None -> None)
+
+  (** val pair_max :
+      O.coq_T -> O.coq_T -> ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) ->
+      ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) -> O.coq_T option **)
+
+  let pair_max dl du x y =
+    let (p, p0) = x in
+    let (l3, h3) = p in
+    let (c1, q3) = p0 in
+    let (p1, p2) = y in
+    let (l4, h4) = p1 in
+    let (c2, q4) = p2 in
+    if (&&) (O.leb (O.sub l3 h4) du) (O.leb dl (O.sub h3 l4))
+    then (match C.max2 q3 q4 l3 h3 l4 h4 dl du with
+          | Some v -> Some (O.add (O.add c1 c2) v)
+          | None -> None)
+    else None
+
+  (** val larger : O.coq_T option -> O.coq_T option -> O.coq_T option **)
+
+  let larger a b =
+    match a with
+    | Some u -> (match b with
+                 | Some v -> Some (C.maxT u v)
+                 | None -> a)
+    | None -> b
+
+  (** val largest : ('a1 -> O.coq_T option) -> 'a1 list -> O.coq_T option **)
+
+  let largest f l =
+    fold_left (fun a x -> larger a (f x)) l None
+
+  (** val sweep :
+      C.slot list -> C.coq_unit list -> C.piece list -> C.psi -> C.vec ->
+      C.vec -> O.coq_T list -> O.coq_T list -> C.res **)
+
+  let sweep sl us ds f p1 p2 cuts1 cuts2 =
+    match sl with
+    | [] -> C.Rejected
+    | s :: l ->
+      (match s with
+       | C.SPlain c ->
+         (match l with
+          | [] ->
+            (match lines (C.whole c) (copy_line us ds (C.k1 f) p1 (C.q1 f))
+                     (C.lo1 c) (C.hi1 c) cuts1 with
+             | Some l3 ->
+               (match lines (C.whole c)
+                        (copy_line us ds (C.k2 f) p2 (C.q2 f)) (C.lo2 c)
+                        (C.hi2 c) cuts2 with
+                | Some l4 ->
+                  (match largest (fun x ->
+                           largest (pair_max (C.dlo c) (C.dhi c) x) l4) l3 with
+                   | Some v -> C.Bound (O.add (C.const f) v)
+                   | None -> C.Closed)
+                | None -> C.Rejected)
+             | None -> C.Rejected)
+          | _ :: _ -> C.Rejected)
+       | C.SGroup (_, _, _, _) -> C.Rejected)
+
+  (** val gap_sweep :
+      C.net -> C.slot list -> C.goal -> O.coq_T list -> O.coq_T list -> C.res **)
+
+  let gap_sweep n0 sl g cuts1 cuts2 =
+    if (&&) (C.fits n0 sl)
+         ((&&) (forallb (C.nonneg n0 sl false) (C.second n0))
+           (forallb (C.nonneg n0 sl true) (C.second n0)))
+    then sweep sl (map (C.raw n0) (C.units n0)) [] (C.psi_of n0 g) [] []
+           cuts1 cuts2
+    else C.Rejected
+
+  (** val paper_sweep :
+      C.net -> C.slot list -> C.goal -> O.coq_T list -> O.coq_T list -> C.res **)
+
+  let paper_sweep n0 sl g cuts1 cuts2 =
+    if C.fits n0 sl
+    then let (f, p0) = K.ppsi n0 g in
+         let (p, o) = p0 in
+         sweep sl (map (C.raw n0) (C.units n0))
+           (K.flips (map (C.fold n0) (C.second n0))
+             (map (C.fold n0) (C.lower n0))) f p o cuts1 cuts2
+    else C.Rejected
+ end
+
+module DSweep = SweepChecker(DOps)(DChecker)(DPaper)
+
+module SlopeChecker =
+ functor (O:OPS) ->
+ functor (C:sig
+  type vec = O.coq_T list
+
+  val hd0 : vec -> O.coq_T
+
+  val nth0 : int -> vec -> O.coq_T
+
+  val axpy' : O.coq_T -> vec -> vec -> vec
+
+  val axpy : O.coq_T -> vec -> vec -> vec
+
+  val times : vec -> vec -> vec
+
+  val dotT : vec -> vec -> O.coq_T
+
+  val maxT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val minT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val maxl : O.coq_T list -> O.coq_T option
+
+  val minl : O.coq_T list -> O.coq_T option
+
+  val negT : O.coq_T -> O.coq_T
+
+  val absT : O.coq_T -> O.coq_T
+
+  type plain = { lo1 : O.coq_T; hi1 : O.coq_T; lo2 : O.coq_T; hi2 : O.coq_T;
+                 dlo : O.coq_T; dhi : O.coq_T; whole : bool }
+
+  val lo1 : plain -> O.coq_T
+
+  val hi1 : plain -> O.coq_T
+
+  val lo2 : plain -> O.coq_T
+
+  val hi2 : plain -> O.coq_T
+
+  val dlo : plain -> O.coq_T
+
+  val dhi : plain -> O.coq_T
+
+  val whole : plain -> bool
+
+  type slot =
+  | SPlain of plain
+  | SGroup of int * int list * int list * (int * int) list
+
+  val slot_rect :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val slot_rec :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val lo : bool -> plain -> O.coq_T
+
+  val hi : bool -> plain -> O.coq_T
+
+  val span : bool -> slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val diff : slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val candx :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val candy :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val max2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T option
+
+  val affmax : slot list -> vec -> vec -> O.coq_T option
+
+  val pieces :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+    (O.coq_T * (O.coq_T * O.coq_T)) list
+
+  val opts : O.coq_T option list -> O.coq_T list
+
+  val relu2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  type coq_unit = vec * O.coq_T
+
+  type phase = bool * bool
+
+  type phases = (phase * phase) list
+
+  val hdp : phases -> phase * phase
+
+  val cuta : phase -> O.coq_T -> O.coq_T
+
+  val cutb : phase -> O.coq_T -> O.coq_T
+
+  val hidden :
+    slot list -> coq_unit list -> phases -> vec -> vec -> vec -> vec ->
+    O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type row = { r1 : vec; r2 : vec; rhs : O.coq_T; eqr : bool }
+
+  val r1 : row -> vec
+
+  val r2 : row -> vec
+
+  val rhs : row -> O.coq_T
+
+  val eqr : row -> bool
+
+  val extras :
+    row list -> vec -> O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type psi = { const : O.coq_T; q1 : vec; q2 : vec; k1 : vec; k2 : vec }
+
+  val const : psi -> O.coq_T
+
+  val q1 : psi -> vec
+
+  val q2 : psi -> vec
+
+  val k1 : psi -> vec
+
+  val k2 : psi -> vec
+
+  type res =
+  | Rejected
+  | Closed
+  | Bound of O.coq_T
+
+  val res_rect : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  val res_rec : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  type cell = { slots : slot list; phs : phases }
+
+  val slots : cell -> slot list
+
+  val phs : cell -> phases
+
+  type lemma = { lj : int; lb1 : O.coq_T; lb2 : O.coq_T; lg1 : vec;
+                 lg2 : vec; lth : (O.coq_T * O.coq_T) list }
+
+  val lj : lemma -> int
+
+  val lb1 : lemma -> O.coq_T
+
+  val lb2 : lemma -> O.coq_T
+
+  val lg1 : lemma -> vec
+
+  val lg2 : lemma -> vec
+
+  val lth : lemma -> (O.coq_T * O.coq_T) list
+
+  type known = { kj : int; kb1 : O.coq_T; kb2 : O.coq_T; kg1 : vec;
+                 kg2 : vec; kr : O.coq_T }
+
+  val kj : known -> int
+
+  val kb1 : known -> O.coq_T
+
+  val kb2 : known -> O.coq_T
+
+  val kg1 : known -> vec
+
+  val kg2 : known -> vec
+
+  val kr : known -> O.coq_T
+
+  val theta : O.coq_T -> O.coq_T -> bool -> O.coq_T
+
+  val flags : O.coq_T -> bool list
+
+  val given : lemma -> bool -> bool -> O.coq_T * O.coq_T
+
+  val prove1 :
+    slot list -> vec -> O.coq_T -> lemma -> bool -> bool -> O.coq_T option
+
+  val prove : slot list -> coq_unit list -> lemma -> known option
+
+  val proves : slot list -> coq_unit list -> lemma list -> known list option
+
+  val addat : int -> O.coq_T -> vec -> vec
+
+  val added : known list -> vec -> psi -> psi option
+
+  val leaf :
+    coq_unit list -> row list -> known list -> psi -> cell -> vec -> vec ->
+    vec -> vec -> res
+
+  type who =
+  | First
+  | Second
+  | Both
+
+  val who_rect : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  val who_rec : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  type tree =
+  | Leaf of vec * vec * vec * vec
+  | Phase of bool * int * tree * tree
+  | Input of who * int * O.coq_T * tree * tree
+  | Category of who * int * int * tree * tree
+
+  val tree_rect :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val tree_rec :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val setph : bool -> bool -> int -> phases -> phases
+
+  val update : (slot -> slot) -> int -> slot list -> slot list
+
+  val pinned : plain -> bool
+
+  val below : who -> O.coq_T -> slot -> slot
+
+  val above : who -> O.coq_T -> slot -> slot
+
+  val keep : who -> (int -> bool) -> slot -> slot
+
+  val on : (slot -> slot) -> int -> cell -> cell
+
+  val join : res -> res -> res
+
+  val bound :
+    coq_unit list -> row list -> known list -> psi -> cell -> tree -> res
+
+  type piece = { pc : O.coq_T; ps : vec; po : vec }
+
+  val pc : piece -> O.coq_T
+
+  val ps : piece -> vec
+
+  val po : piece -> vec
+
+  type net = { mult : vec; shift : vec; units : coq_unit list;
+               lower : piece list; second : piece list; head : coq_unit list }
+
+  val mult : net -> vec
+
+  val shift : net -> vec
+
+  val units : net -> coq_unit list
+
+  val lower : net -> piece list
+
+  val second : net -> piece list
+
+  val head : net -> coq_unit list
+
+  type goal = { a1 : vec; a2 : vec; b1 : vec; b2 : vec; limit : O.coq_T;
+                margins : vec }
+
+  val a1 : goal -> vec
+
+  val a2 : goal -> vec
+
+  val b1 : goal -> vec
+
+  val b2 : goal -> vec
+
+  val limit : goal -> O.coq_T
+
+  val margins : goal -> vec
+
+  val raw : net -> coq_unit -> coq_unit
+
+  val fold : net -> piece -> piece
+
+  val posT : O.coq_T -> O.coq_T
+
+  val through : vec -> coq_unit list -> vec * O.coq_T
+
+  val reduce :
+    vec -> piece list -> piece list -> (O.coq_T * (vec * vec)) ->
+    O.coq_T * (vec * vec)
+
+  val reduced : net -> vec -> vec -> O.coq_T * (vec * vec)
+
+  val psi_of : net -> goal -> psi
+
+  val dims : slot list -> int
+
+  val fits : net -> slot list -> bool
+
+  val nonneg : net -> slot list -> bool -> piece -> bool
+
+  val groups_ok : slot -> bool
+
+  val margin : vec -> vec -> O.coq_T
+
+  val root : net -> slot list -> cell
+
+  val run : net -> slot list -> row list -> goal -> lemma list -> tree -> res
+
+  val check :
+    net -> slot list -> row list -> goal -> lemma list -> tree -> bool
+ end) ->
+ struct
+  type dirn =
+  | Up
+  | Down
+  | Pin
+
+  (** val dirn_rect : 'a1 -> 'a1 -> 'a1 -> dirn -> 'a1 **)
+
+  let dirn_rect f f0 f1 = function
+  | Up -> f
+  | Down -> f0
+  | Pin -> f1
+
+  (** val dirn_rec : 'a1 -> 'a1 -> 'a1 -> dirn -> 'a1 **)
+
+  let dirn_rec f f0 f1 = function
+  | Up -> f
+  | Down -> f0
+  | Pin -> f1
+
+  (** val sdirs : C.slot list -> dirn list option **)
+
+  let rec sdirs = function
+  | [] -> Some []
+  | s0 :: s ->
+    (match s0 with
+     | C.SPlain c ->
+       (match sdirs s with
+        | Some ds ->
+          if C.pinned c
+          then Some (Pin :: ds)
+          else if O.leb (C.dhi c) O.zero
+               then Some (Down :: ds)
+               else if O.leb O.zero (C.dlo c) then Some (Up :: ds) else None
+        | None -> None)
+     | C.SGroup (n0, _, _, pairs) ->
+       (match sdirs s with
+        | Some ds ->
+          if forallb (fun pr -> (=) (fst pr) (snd pr)) pairs
+          then Some (app (repeat Pin n0) ds)
+          else None
+        | None -> None))
+
+  (** val hull : C.slot -> C.slot **)
+
+  let hull s = match s with
+  | C.SPlain c ->
+    let l = C.minT (C.lo1 c) (C.lo2 c) in
+    let h = C.maxT (C.hi1 c) (C.hi2 c) in
+    C.SPlain { C.lo1 = l; C.hi1 = h; C.lo2 = l; C.hi2 = h; C.dlo = O.zero;
+    C.dhi = O.zero; C.whole = ((&&) (C.whole c) (C.pinned c)) }
+  | C.SGroup (_, _, _, _) -> s
+
+  (** val mobile : C.slot -> bool **)
+
+  let mobile = function
+  | C.SPlain c -> negb (C.pinned c)
+  | C.SGroup (_, _, _, _) -> false
+
+  type stree =
+  | Holds
+  | Empty of C.vec * C.vec
+  | SPhase of int * stree * stree
+  | SInput of int * O.coq_T * stree * stree
+  | SCategory of int * int * stree * stree
+
+  (** val stree_rect :
+      'a1 -> (C.vec -> C.vec -> 'a1) -> (int -> stree -> 'a1 -> stree -> 'a1
+      -> 'a1) -> (int -> O.coq_T -> stree -> 'a1 -> stree -> 'a1 -> 'a1) ->
+      (int -> int -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> stree -> 'a1 **)
+
+  let rec stree_rect f f0 f1 f2 f3 = function
+  | Holds -> f
+  | Empty (le, ge) -> f0 le ge
+  | SPhase (j, below1, above0) ->
+    f1 j below1 (stree_rect f f0 f1 f2 f3 below1) above0
+      (stree_rect f f0 f1 f2 f3 above0)
+  | SInput (i, at_, below1, above0) ->
+    f2 i at_ below1 (stree_rect f f0 f1 f2 f3 below1) above0
+      (stree_rect f f0 f1 f2 f3 above0)
+  | SCategory (i, p, is_, isnot) ->
+    f3 i p is_ (stree_rect f f0 f1 f2 f3 is_) isnot
+      (stree_rect f f0 f1 f2 f3 isnot)
+
+  (** val stree_rec :
+      'a1 -> (C.vec -> C.vec -> 'a1) -> (int -> stree -> 'a1 -> stree -> 'a1
+      -> 'a1) -> (int -> O.coq_T -> stree -> 'a1 -> stree -> 'a1 -> 'a1) ->
+      (int -> int -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> stree -> 'a1 **)
+
+  let rec stree_rec f f0 f1 f2 f3 = function
+  | Holds -> f
+  | Empty (le, ge) -> f0 le ge
+  | SPhase (j, below1, above0) ->
+    f1 j below1 (stree_rec f f0 f1 f2 f3 below1) above0
+      (stree_rec f f0 f1 f2 f3 above0)
+  | SInput (i, at_, below1, above0) ->
+    f2 i at_ below1 (stree_rec f f0 f1 f2 f3 below1) above0
+      (stree_rec f f0 f1 f2 f3 above0)
+  | SCategory (i, p, is_, isnot) ->
+    f3 i p is_ (stree_rec f f0 f1 f2 f3 is_) isnot
+      (stree_rec f f0 f1 f2 f3 isnot)
+
+  (** val choose : O.coq_T -> C.vec -> dirn list -> C.vec -> C.vec **)
+
+  let rec choose t w ds q =
+    match ds with
+    | [] -> q
+    | d :: ds' ->
+      let v = O.mul t (C.hd0 w) in
+      let c =
+        match d with
+        | Up -> C.maxT v O.zero
+        | Down -> C.minT v O.zero
+        | Pin -> O.zero
+      in
+      (O.add c (C.hd0 q)) :: (choose t (tl w) ds' (tl q))
+
+  (** val slopes :
+      C.slot list -> dirn list -> C.coq_unit list -> C.phases -> C.vec ->
+      C.vec -> C.vec option **)
+
+  let rec slopes sl ds us ph k q =
+    match us with
+    | [] -> Some q
+    | u :: us' ->
+      let (w, c) = u in
+      (match C.span false sl w with
+       | Some p ->
+         let (a, b) = p in
+         let p0 = fst (C.hdp ph) in
+         let r = snd (C.hdp ph) in
+         let q' =
+           if (||) (O.leb (O.add b c) O.zero) ((&&) (fst p0) (fst r))
+           then q
+           else if (||) (O.leb O.zero (O.add a c)) ((&&) (snd p0) (snd r))
+                then C.axpy (C.hd0 k) w q
+                else choose (C.hd0 k) w ds q
+         in
+         slopes sl ds us' (tl ph) (tl k) q'
+       | None -> None)
+
+  (** val signs_ok : dirn list -> C.vec -> bool **)
+
+  let rec signs_ok ds q =
+    match ds with
+    | [] -> true
+    | d :: ds' ->
+      (&&)
+        (match d with
+         | Up -> O.leb (C.hd0 q) O.zero
+         | Down -> O.leb O.zero (C.hd0 q)
+         | Pin -> true) (signs_ok ds' (tl q))
+
+  (** val emptyform :
+      C.coq_unit list -> C.phases -> C.vec -> C.vec -> C.vec -> O.coq_T ->
+      (C.vec * O.coq_T) option **)
+
+  let rec emptyform us ph le ge q b =
+    match us with
+    | [] -> Some (q, b)
+    | u :: us' ->
+      let (w, c) = u in
+      let p = fst (C.hdp ph) in
+      let x = C.hd0 le in
+      let y = C.hd0 ge in
+      if (&&) ((||) (O.isz x) ((&&) (fst p) (O.leb O.zero x)))
+           ((||) (O.isz y) ((&&) (snd p) (O.leb O.zero y)))
+      then let v = O.sub y x in
+           emptyform us' (tl ph) (tl le) (tl ge) (C.axpy v w q)
+             (O.add b (O.mul v c))
+      else None
+
+  (** val both : bool -> int -> C.phases -> C.phases **)
+
+  let both above0 j ph =
+    C.setph true above0 j (C.setph false above0 j ph)
+
+  (** val walk :
+      dirn list -> bool list -> C.coq_unit list -> C.vec -> C.vec -> C.cell
+      -> stree -> bool **)
+
+  let rec walk ds mv us k q c = function
+  | Holds ->
+    (match C.span false (C.slots c) [] with
+     | Some _ ->
+       (match slopes (C.slots c) ds us (C.phs c) k q with
+        | Some v -> signs_ok ds v
+        | None -> true)
+     | None -> true)
+  | Empty (le, ge) ->
+    (match emptyform us (C.phs c) le ge [] O.zero with
+     | Some p ->
+       let (w, b) = p in
+       (match C.span false (C.slots c) w with
+        | Some p0 -> let (_, h) = p0 in negb (O.leb O.zero (O.add h b))
+        | None -> true)
+     | None -> false)
+  | SPhase (j, b, a) ->
+    (&&)
+      (walk ds mv us k q { C.slots = (C.slots c); C.phs =
+        (both false j (C.phs c)) } b)
+      (walk ds mv us k q { C.slots = (C.slots c); C.phs =
+        (both true j (C.phs c)) } a)
+  | SInput (i, th, b, a) ->
+    if nth i mv true
+    then false
+    else (&&) (walk ds mv us k q (C.on (C.below C.Both th) i c) b)
+           (walk ds mv us k q (C.on (C.above C.Both th) i c) a)
+  | SCategory (i, p, b, a) ->
+    if nth i mv true
+    then false
+    else (&&) (walk ds mv us k q (C.on (C.keep C.Both ((=) p)) i c) b)
+           (walk ds mv us k q
+             (C.on (C.keep C.Both (fun r -> negb ((=) p r))) i c) a)
+
+  (** val opposite : C.vec -> C.vec -> bool **)
+
+  let rec opposite a b =
+    match a with
+    | [] -> forallb O.isz b
+    | x :: a' ->
+      (match b with
+       | [] -> forallb O.isz a
+       | y :: b' -> (&&) (O.isz (O.add x y)) (opposite a' b'))
+
+  (** val slope : C.net -> C.slot list -> C.goal -> stree -> bool **)
+
+  let slope n0 sl g t =
+    let f = C.psi_of n0 g in
+    (match sdirs sl with
+     | Some ds ->
+       (&&)
+         ((&&) (O.isz (C.const f))
+           ((&&) (opposite (C.q1 f) (C.q2 f)) (opposite (C.k1 f) (C.k2 f))))
+         (walk ds (map mobile sl) (map (C.raw n0) (C.units n0)) (C.k1 f)
+           (C.q1 f) { C.slots = (map hull sl); C.phs =
+           (map (fun _ -> ((false, false), (false, false))) (C.units n0)) } t)
+     | None -> false)
+ end
+
+module DSlope = SlopeChecker(DOps)(DChecker)
+
+module SignsChecker =
+ functor (O:OPS) ->
+ functor (C:sig
+  type vec = O.coq_T list
+
+  val hd0 : vec -> O.coq_T
+
+  val nth0 : int -> vec -> O.coq_T
+
+  val axpy' : O.coq_T -> vec -> vec -> vec
+
+  val axpy : O.coq_T -> vec -> vec -> vec
+
+  val times : vec -> vec -> vec
+
+  val dotT : vec -> vec -> O.coq_T
+
+  val maxT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val minT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val maxl : O.coq_T list -> O.coq_T option
+
+  val minl : O.coq_T list -> O.coq_T option
+
+  val negT : O.coq_T -> O.coq_T
+
+  val absT : O.coq_T -> O.coq_T
+
+  type plain = { lo1 : O.coq_T; hi1 : O.coq_T; lo2 : O.coq_T; hi2 : O.coq_T;
+                 dlo : O.coq_T; dhi : O.coq_T; whole : bool }
+
+  val lo1 : plain -> O.coq_T
+
+  val hi1 : plain -> O.coq_T
+
+  val lo2 : plain -> O.coq_T
+
+  val hi2 : plain -> O.coq_T
+
+  val dlo : plain -> O.coq_T
+
+  val dhi : plain -> O.coq_T
+
+  val whole : plain -> bool
+
+  type slot =
+  | SPlain of plain
+  | SGroup of int * int list * int list * (int * int) list
+
+  val slot_rect :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val slot_rec :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val lo : bool -> plain -> O.coq_T
+
+  val hi : bool -> plain -> O.coq_T
+
+  val span : bool -> slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val diff : slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val candx :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val candy :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val max2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T option
+
+  val affmax : slot list -> vec -> vec -> O.coq_T option
+
+  val pieces :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+    (O.coq_T * (O.coq_T * O.coq_T)) list
+
+  val opts : O.coq_T option list -> O.coq_T list
+
+  val relu2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  type coq_unit = vec * O.coq_T
+
+  type phase = bool * bool
+
+  type phases = (phase * phase) list
+
+  val hdp : phases -> phase * phase
+
+  val cuta : phase -> O.coq_T -> O.coq_T
+
+  val cutb : phase -> O.coq_T -> O.coq_T
+
+  val hidden :
+    slot list -> coq_unit list -> phases -> vec -> vec -> vec -> vec ->
+    O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type row = { r1 : vec; r2 : vec; rhs : O.coq_T; eqr : bool }
+
+  val r1 : row -> vec
+
+  val r2 : row -> vec
+
+  val rhs : row -> O.coq_T
+
+  val eqr : row -> bool
+
+  val extras :
+    row list -> vec -> O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type psi = { const : O.coq_T; q1 : vec; q2 : vec; k1 : vec; k2 : vec }
+
+  val const : psi -> O.coq_T
+
+  val q1 : psi -> vec
+
+  val q2 : psi -> vec
+
+  val k1 : psi -> vec
+
+  val k2 : psi -> vec
+
+  type res =
+  | Rejected
+  | Closed
+  | Bound of O.coq_T
+
+  val res_rect : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  val res_rec : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  type cell = { slots : slot list; phs : phases }
+
+  val slots : cell -> slot list
+
+  val phs : cell -> phases
+
+  type lemma = { lj : int; lb1 : O.coq_T; lb2 : O.coq_T; lg1 : vec;
+                 lg2 : vec; lth : (O.coq_T * O.coq_T) list }
+
+  val lj : lemma -> int
+
+  val lb1 : lemma -> O.coq_T
+
+  val lb2 : lemma -> O.coq_T
+
+  val lg1 : lemma -> vec
+
+  val lg2 : lemma -> vec
+
+  val lth : lemma -> (O.coq_T * O.coq_T) list
+
+  type known = { kj : int; kb1 : O.coq_T; kb2 : O.coq_T; kg1 : vec;
+                 kg2 : vec; kr : O.coq_T }
+
+  val kj : known -> int
+
+  val kb1 : known -> O.coq_T
+
+  val kb2 : known -> O.coq_T
+
+  val kg1 : known -> vec
+
+  val kg2 : known -> vec
+
+  val kr : known -> O.coq_T
+
+  val theta : O.coq_T -> O.coq_T -> bool -> O.coq_T
+
+  val flags : O.coq_T -> bool list
+
+  val given : lemma -> bool -> bool -> O.coq_T * O.coq_T
+
+  val prove1 :
+    slot list -> vec -> O.coq_T -> lemma -> bool -> bool -> O.coq_T option
+
+  val prove : slot list -> coq_unit list -> lemma -> known option
+
+  val proves : slot list -> coq_unit list -> lemma list -> known list option
+
+  val addat : int -> O.coq_T -> vec -> vec
+
+  val added : known list -> vec -> psi -> psi option
+
+  val leaf :
+    coq_unit list -> row list -> known list -> psi -> cell -> vec -> vec ->
+    vec -> vec -> res
+
+  type who =
+  | First
+  | Second
+  | Both
+
+  val who_rect : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  val who_rec : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  type tree =
+  | Leaf of vec * vec * vec * vec
+  | Phase of bool * int * tree * tree
+  | Input of who * int * O.coq_T * tree * tree
+  | Category of who * int * int * tree * tree
+
+  val tree_rect :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val tree_rec :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val setph : bool -> bool -> int -> phases -> phases
+
+  val update : (slot -> slot) -> int -> slot list -> slot list
+
+  val pinned : plain -> bool
+
+  val below : who -> O.coq_T -> slot -> slot
+
+  val above : who -> O.coq_T -> slot -> slot
+
+  val keep : who -> (int -> bool) -> slot -> slot
+
+  val on : (slot -> slot) -> int -> cell -> cell
+
+  val join : res -> res -> res
+
+  val bound :
+    coq_unit list -> row list -> known list -> psi -> cell -> tree -> res
+
+  type piece = { pc : O.coq_T; ps : vec; po : vec }
+
+  val pc : piece -> O.coq_T
+
+  val ps : piece -> vec
+
+  val po : piece -> vec
+
+  type net = { mult : vec; shift : vec; units : coq_unit list;
+               lower : piece list; second : piece list; head : coq_unit list }
+
+  val mult : net -> vec
+
+  val shift : net -> vec
+
+  val units : net -> coq_unit list
+
+  val lower : net -> piece list
+
+  val second : net -> piece list
+
+  val head : net -> coq_unit list
+
+  type goal = { a1 : vec; a2 : vec; b1 : vec; b2 : vec; limit : O.coq_T;
+                margins : vec }
+
+  val a1 : goal -> vec
+
+  val a2 : goal -> vec
+
+  val b1 : goal -> vec
+
+  val b2 : goal -> vec
+
+  val limit : goal -> O.coq_T
+
+  val margins : goal -> vec
+
+  val raw : net -> coq_unit -> coq_unit
+
+  val fold : net -> piece -> piece
+
+  val posT : O.coq_T -> O.coq_T
+
+  val through : vec -> coq_unit list -> vec * O.coq_T
+
+  val reduce :
+    vec -> piece list -> piece list -> (O.coq_T * (vec * vec)) ->
+    O.coq_T * (vec * vec)
+
+  val reduced : net -> vec -> vec -> O.coq_T * (vec * vec)
+
+  val psi_of : net -> goal -> psi
+
+  val dims : slot list -> int
+
+  val fits : net -> slot list -> bool
+
+  val nonneg : net -> slot list -> bool -> piece -> bool
+
+  val groups_ok : slot -> bool
+
+  val margin : vec -> vec -> O.coq_T
+
+  val root : net -> slot list -> cell
+
+  val run : net -> slot list -> row list -> goal -> lemma list -> tree -> res
+
+  val check :
+    net -> slot list -> row list -> goal -> lemma list -> tree -> bool
+ end) ->
+ functor (L:sig
+  type dirn =
+  | Up
+  | Down
+  | Pin
+
+  val dirn_rect : 'a1 -> 'a1 -> 'a1 -> dirn -> 'a1
+
+  val dirn_rec : 'a1 -> 'a1 -> 'a1 -> dirn -> 'a1
+
+  val sdirs : C.slot list -> dirn list option
+
+  val hull : C.slot -> C.slot
+
+  val mobile : C.slot -> bool
+
+  type stree =
+  | Holds
+  | Empty of C.vec * C.vec
+  | SPhase of int * stree * stree
+  | SInput of int * O.coq_T * stree * stree
+  | SCategory of int * int * stree * stree
+
+  val stree_rect :
+    'a1 -> (C.vec -> C.vec -> 'a1) -> (int -> stree -> 'a1 -> stree -> 'a1 ->
+    'a1) -> (int -> O.coq_T -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> (int
+    -> int -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> stree -> 'a1
+
+  val stree_rec :
+    'a1 -> (C.vec -> C.vec -> 'a1) -> (int -> stree -> 'a1 -> stree -> 'a1 ->
+    'a1) -> (int -> O.coq_T -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> (int
+    -> int -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> stree -> 'a1
+
+  val choose : O.coq_T -> C.vec -> dirn list -> C.vec -> C.vec
+
+  val slopes :
+    C.slot list -> dirn list -> C.coq_unit list -> C.phases -> C.vec -> C.vec
+    -> C.vec option
+
+  val signs_ok : dirn list -> C.vec -> bool
+
+  val emptyform :
+    C.coq_unit list -> C.phases -> C.vec -> C.vec -> C.vec -> O.coq_T ->
+    (C.vec * O.coq_T) option
+
+  val both : bool -> int -> C.phases -> C.phases
+
+  val walk :
+    dirn list -> bool list -> C.coq_unit list -> C.vec -> C.vec -> C.cell ->
+    stree -> bool
+
+  val opposite : C.vec -> C.vec -> bool
+
+  val slope : C.net -> C.slot list -> C.goal -> stree -> bool
+ end) ->
+ struct
+  (** val falls : C.slot list -> C.vec -> C.vec -> bool **)
+
+  let rec falls sl l3 l4 =
+    match sl with
+    | [] -> true
+    | s0 :: s ->
+      (match s0 with
+       | C.SPlain c ->
+         let a = C.hd0 l3 in
+         (&&)
+           ((&&) (O.isz (O.add a (C.hd0 l4)))
+             ((&&) (O.leb (O.mul a (C.dlo c)) O.zero)
+               (O.leb (O.mul a (C.dhi c)) O.zero))) (falls s (tl l3) (tl l4))
+       | C.SGroup (n0, _, _, pairs) ->
+         (&&)
+           (forallb (fun pr ->
+             O.leb (O.add (C.nth0 (fst pr) l3) (C.nth0 (snd pr) l4)) O.zero)
+             pairs) (falls s (skipn n0 l3) (skipn n0 l4)))
+
+  (** val form :
+      C.slot list -> C.row list -> C.vec -> C.vec -> C.vec -> bool **)
+
+  let form sl rows nu l3 l4 =
+    match C.extras rows nu O.zero l3 l4 with
+    | Some p ->
+      let (b, p0) = p in
+      let (q, r) = p0 in (&&) (O.leb b O.zero) (falls sl q r)
+    | None -> false
+
+  (** val minus_vec : C.vec -> C.vec **)
+
+  let minus_vec w =
+    C.axpy (C.negT O.one) w []
+
+  (** val unit_falls :
+      C.slot list -> C.row list -> C.vec -> C.vec -> O.coq_T -> bool **)
+
+  let unit_falls sl rows nu w k =
+    if O.isz k
+    then true
+    else if O.leb O.zero k
+         then form sl rows nu w (minus_vec w)
+         else form sl rows nu (minus_vec w) w
+
+  (** val units_fall :
+      C.slot list -> C.row list -> C.coq_unit list -> C.vec -> C.vec list ->
+      bool **)
+
+  let rec units_fall sl rows us k nus =
+    match us with
+    | [] -> true
+    | u :: us' ->
+      let (w, _) = u in
+      (&&) (unit_falls sl rows (hd [] nus) w (C.hd0 k))
+        (units_fall sl rows us' (tl k) (tl nus))
+
+  (** val signs :
+      C.net -> C.slot list -> C.row list -> C.goal -> C.vec list -> bool **)
+
+  let signs n0 sl rows g nus =
+    let f = C.psi_of n0 g in
+    (&&)
+      ((&&) (O.isz (C.const f))
+        ((&&) (L.opposite (C.q1 f) (C.q2 f)) (L.opposite (C.k1 f) (C.k2 f))))
+      ((&&) (form sl rows (hd [] nus) (C.q1 f) (C.q2 f))
+        (units_fall sl rows (map (C.raw n0) (C.units n0)) (C.k1 f) (tl nus)))
+ end
+
+module DSigns = SignsChecker(DOps)(DChecker)(DSlope)
 
 type item =
 | Pass of int
@@ -3629,6 +5751,24 @@ let piece_of m before skip r =
     (if skip then firstn m (fst r) else []); DChecker.po =
     (app (repeat DOps.zero before) (if skip then skipn m (fst r) else fst r)) }
 
+(** val scaled_end : (coord -> DOps.num) -> coord -> DOps.num **)
+
+let scaled_end f c =
+  DOps.mul c.c_mult (DOps.sub (f c) c.c_shift)
+
+(** val ends_piece :
+    coord list -> (DOps.num list * DOps.num) -> DChecker.piece **)
+
+let ends_piece cs r =
+  let rise = firstn (length cs) (fst r) in
+  let fall = skipn (length cs) (fst r) in
+  { DChecker.pc =
+  (DOps.add
+    (DOps.sub (snd r)
+      (DChecker.dotT rise (map (scaled_end (fun c -> c.c_lo)) cs)))
+    (DChecker.dotT fall (map (scaled_end (fun c -> c.c_hi)) cs)));
+  DChecker.ps = (DChecker.axpy (negT0 DOps.one) fall rise); DChecker.po = [] }
+
 (** val real_net : net0 -> item list -> DChecker.net **)
 
 let real_net n0 its =
@@ -3640,7 +5780,10 @@ let real_net n0 its =
   DChecker.units = (app n0.lower0.hidden0 n0.second0.hidden0);
   DChecker.lower = (map (piece_of m 0 n0.lower0.skips) n0.lower0.sums);
   DChecker.second =
-  (map (piece_of m (length n0.lower0.hidden0) n0.second0.skips)
+  (map
+    (if n0.ends
+     then ends_piece n0.coords
+     else piece_of m (length n0.lower0.hidden0) n0.second0.skips)
     n0.second0.sums); DChecker.head = (map fst n0.head0) }
 
 type known_err = { e_size : DOps.num; e_err : DOps.num }
@@ -3687,16 +5830,64 @@ let part_err p i =
   bind (rows_err i p.hidden0) (fun h ->
     rows_err (app (if p.skips then i else []) h) p.sums)
 
-(** val upper_err : known_err -> known_err -> known_err option **)
+(** val end_err : coord -> known_err -> (known_err * known_err) option **)
 
-let upper_err l s =
-  let size1 = norm (DOps.add l.e_size s.e_size) in
-  let e = DOps.add l.e_err s.e_err in
-  let e0 = norm (DOps.add e (DOps.add (DOps.mul uT (DOps.add size1 e)) etaT))
+let end_err c a =
+  let one_ = fun f ->
+    let size1 = norm (DOps.add a.e_size (absT0 (scaled_end f c))) in
+    let e = DOps.add a.e_err (error c) in
+    { e_size = size1; e_err =
+    (norm (DOps.add e (DOps.add (DOps.mul uT (DOps.add size1 e)) etaT))) }
   in
-  if ltb0 (DOps.add size1 e0) hugeT
-  then Some { e_size = size1; e_err = e0 }
+  let small = fun k ->
+    ltb0 (DOps.add k.e_size k.e_err) (DOps.add (twice hugeT) (twice hugeT))
+  in
+  if (&&)
+       ((&&) (DOps.leb c.c_lo c.c_hi) ((&&) (floatb c.c_lo) (floatb c.c_hi)))
+       ((&&) (small (one_ (fun c0 -> c0.c_lo)))
+         (small (one_ (fun c0 -> c0.c_hi))))
+  then Some ((one_ (fun c0 -> c0.c_lo)), (one_ (fun c0 -> c0.c_hi)))
   else None
+
+(** val ends_err :
+    coord list -> known_err list -> (known_err list * known_err list) option **)
+
+let rec ends_err cs i =
+  match cs with
+  | [] -> (match i with
+           | [] -> Some ([], [])
+           | _ :: _ -> None)
+  | c :: cs' ->
+    (match i with
+     | [] -> None
+     | a :: i' ->
+       bind (end_err c a) (fun p ->
+         bind (ends_err cs' i') (fun r -> Some (((fst p) :: (fst r)),
+           ((snd p) :: (snd r))))))
+
+(** val second_err : net0 -> known_err list -> known_err list option **)
+
+let second_err n0 i =
+  if n0.ends
+  then bind (ends_err n0.coords i) (fun p -> Some (app (fst p) (snd p)))
+  else Some i
+
+(** val upper_err : boxes -> known_err -> known_err -> known_err option **)
+
+let upper_err bx l s =
+  match bx with
+  | Gap ->
+    let size1 = norm (DOps.add l.e_size s.e_size) in
+    let e = DOps.add l.e_err s.e_err in
+    let e0 =
+      norm (DOps.add e (DOps.add (DOps.mul uT (DOps.add size1 e)) etaT))
+    in
+    if ltb0 (DOps.add size1 e0) hugeT
+    then Some { e_size = size1; e_err = e0 }
+    else None
+  | Paper ->
+    Some { e_size = (maxT0 l.e_size s.e_size); e_err =
+      (maxT0 l.e_err s.e_err) }
 
 (** val power : DOps.num -> bool **)
 
@@ -3747,17 +5938,18 @@ let head_err _ e r inputs = function
 let margins_of n0 its =
   bind (mapo (item_err n0.coords) its) (fun i ->
     bind (part_err n0.lower0 i) (fun l ->
-      bind (part_err n0.second0 i) (fun s ->
-        bind (map2o upper_err l s) (fun z0 ->
-          let r = map (fun a -> norm (DOps.add a.e_size a.e_err)) z0 in
-          mapo
-            (head_err (map (fun k -> k.e_size) z0)
-              (map (fun k -> k.e_err) z0) r
-              (norm (fold_right DOps.add DOps.zero r))) n0.head0))))
+      bind (second_err n0 i) (fun j ->
+        bind (part_err n0.second0 j) (fun s ->
+          bind (map2o (upper_err n0.kind) l s) (fun z0 ->
+            let r = map (fun a -> norm (DOps.add a.e_size a.e_err)) z0 in
+            mapo
+              (head_err (map (fun k -> k.e_size) z0)
+                (map (fun k -> k.e_err) z0) r
+                (norm (fold_right DOps.add DOps.zero r))) n0.head0)))))
 
 type ready = { r_slots : DChecker.slot list; r_rows : DChecker.row list;
                r_sources : int option list; r_net : DChecker.net;
-               r_errors : DOps.num list; r_pinned : bool list }
+               r_errors : DOps.num list; r_kind : boxes; r_pinned : bool list }
 
 (** val shapes : net0 -> int -> bool **)
 
@@ -3767,7 +5959,18 @@ let shapes n0 m =
       (=) (length (fst r)) (add (if p.skips then m else 0) (length p.hidden0)))
       p.sums
   in
-  (&&) ((&&) (ok n0.lower0) (ok n0.second0)) (negb n0.second0.skips)
+  let affine = fun r -> (=) (length (fst r)) (add m m) in
+  (&&) (ok n0.lower0)
+    (if n0.ends
+     then (&&)
+            ((&&) ((=) (length n0.coords) m) (forallb affine n0.second0.sums))
+            ((&&) n0.second0.skips
+              (match n0.second0.hidden0 with
+               | [] -> (match n0.encoder with
+                        | Some _ -> false
+                        | None -> true)
+               | _ :: _ -> false))
+     else ok n0.second0)
 
 (** val pinned_in : known0 list -> item -> bool **)
 
@@ -3786,17 +5989,22 @@ let prepare n0 p =
         bind (margins_of n0 its) (fun es ->
           let srcs = map source its in
           let real = real_net n0 its in
+          let wide0 =
+            match n0.kind with
+            | Gap ->
+              (&&)
+                (forallb (DChecker.nonneg real sl false)
+                  (DChecker.second real))
+                (forallb (DChecker.nonneg real sl true)
+                  (DChecker.second real))
+            | Paper -> true
+          in
           if (&&)
                ((&&) (shapes n0 (length its))
-                 (forallb (DOps.leb DOps.zero) es))
-               ((&&)
-                 (forallb (DChecker.nonneg real sl false)
-                   (DChecker.second real))
-                 (forallb (DChecker.nonneg real sl true)
-                   (DChecker.second real)))
+                 (forallb (DOps.leb DOps.zero) es)) wide0
           then Some { r_slots = sl; r_rows =
                  (flat_map (extra_row srcs) p.when0); r_sources = srcs;
-                 r_net = real; r_errors = es; r_pinned =
+                 r_net = real; r_errors = es; r_kind = n0.kind; r_pinned =
                  (map (pinned_in ks) its) }
           else None))))
 
@@ -3811,15 +6019,58 @@ let row_goal r g =
   (over true r.r_sources g.ins); DChecker.limit = g.g_right;
   DChecker.margins = r.r_errors }
 
-(** val leaf_row :
-    ready -> goal0 -> DChecker.lemma list -> DChecker.tree ->
-    (DOps.num * DOps.num) option **)
+type way =
+| Tree of DChecker.lemma list * DChecker.tree
+| Flips of DChecker.lemma list * DPaper.ptree
+| Sweep of DOps.num list * DOps.num list
+| Slope of DSlope.stree
+| Signs of DOps.num list list
 
-let leaf_row r g ls t =
+(** val wide : DChecker.net -> DChecker.slot list -> bool **)
+
+let wide n0 sl =
+  (&&) (DChecker.fits n0 sl)
+    ((&&) (forallb (DChecker.nonneg n0 sl false) (DChecker.second n0))
+      (forallb (DChecker.nonneg n0 sl true) (DChecker.second n0)))
+
+(** val real_bound : ready -> DChecker.goal -> way -> DChecker.res **)
+
+let real_bound r d = function
+| Tree (ls, t) ->
+  (match r.r_kind with
+   | Gap -> DChecker.run r.r_net r.r_slots r.r_rows d ls t
+   | Paper -> DChecker.Rejected)
+| Flips (ls, t) ->
+  (match r.r_kind with
+   | Gap -> DChecker.Rejected
+   | Paper -> DPaper.prun r.r_net r.r_slots r.r_rows d ls t)
+| Sweep (c1, c2) ->
+  (match r.r_kind with
+   | Gap -> DSweep.gap_sweep r.r_net r.r_slots d c1 c2
+   | Paper -> DSweep.paper_sweep r.r_net r.r_slots d c1 c2)
+| Slope t ->
+  (match r.r_kind with
+   | Gap ->
+     if (&&) (wide r.r_net r.r_slots) (DSlope.slope r.r_net r.r_slots d t)
+     then DChecker.Bound DOps.zero
+     else DChecker.Rejected
+   | Paper -> DChecker.Rejected)
+| Signs nus ->
+  (match r.r_kind with
+   | Gap ->
+     if (&&) (wide r.r_net r.r_slots)
+          (DSigns.signs r.r_net r.r_slots r.r_rows d nus)
+     then DChecker.Bound DOps.zero
+     else DChecker.Rejected
+   | Paper -> DChecker.Rejected)
+
+(** val row_bound : ready -> goal0 -> way -> (DOps.num * DOps.num) option **)
+
+let row_bound r g w =
   let d = row_goal r g in
   if (&&) (below0 (length (DChecker.head r.r_net)) g.outs)
        (once r.r_sources g.ins)
-  then (match DChecker.run r.r_net r.r_slots r.r_rows d ls t with
+  then (match real_bound r d w with
         | DChecker.Bound b ->
           Some ((norm b),
             (norm
@@ -3885,11 +6136,131 @@ let mirrors r g of_ =
           (same_nums (DChecker.b2 d) (DChecker.b1 e)))))
 
 type shown =
-| Tree of DChecker.lemma list * DChecker.tree
-| Mirror of goal0 * DChecker.lemma list * DChecker.tree
+| Own of way
+| Mirror of goal0 * way
 
 (** val bound_of : ready -> goal0 -> shown -> (DOps.num * DOps.num) option **)
 
 let bound_of r g = function
-| Tree (ls, t) -> leaf_row r g ls t
-| Mirror (of_, ls, t) -> if mirrors r g of_ then leaf_row r of_ ls t else None
+| Own w -> row_bound r g w
+| Mirror (of_, w) -> if mirrors r g of_ then row_bound r of_ w else None
+
+(** val kept : coord list -> premise -> int list **)
+
+let kept cs p =
+  filter (fun i ->
+    match nth_error cs i with
+    | Some c -> pin_stated p (named cs p) i c
+    | None -> false) (seq 0 (length cs))
+
+(** val half :
+    coord list -> premise -> bool -> int -> DOps.num -> bool -> premise **)
+
+let half cs p k i th up1 =
+  let r =
+    if up1
+    then { terms = ((((negT0 DOps.one), k), i) :: []); equal = false; right =
+           (negT0 th) }
+    else { terms = (((DOps.one, k), i) :: []); equal = false; right = th }
+  in
+  { when0 = (app p.when0 (r :: [])); others = p.others; equals =
+  (app p.equals (kept cs p)); frees = p.frees }
+
+(** val times_terms : DOps.num -> term list -> term list **)
+
+let times_terms w ts =
+  map (fun t -> (((DOps.mul w (fst (fst t))), (snd (fst t))), (snd t))) ts
+
+(** val mean : DOps.num list -> goal0 list -> goal0 **)
+
+let rec mean ws gs =
+  match ws with
+  | [] -> { outs = []; ins = []; g_equal = false; g_right = DOps.zero }
+  | w :: ws' ->
+    (match gs with
+     | [] -> { outs = []; ins = []; g_equal = false; g_right = DOps.zero }
+     | g :: gs' ->
+       let r = mean ws' gs' in
+       { outs = (app (times_terms w g.outs) r.outs); ins =
+       (app (times_terms w g.ins) r.ins); g_equal = false; g_right =
+       (DOps.add (DOps.mul w g.g_right) r.g_right) })
+
+(** val weighs : DOps.num list -> goal0 list -> bool **)
+
+let weighs ws gs =
+  (&&) ((=) (length ws) (length gs))
+    ((&&) (forallb (DOps.leb DOps.zero) ws)
+      (eqb0 (fold_right DOps.add DOps.zero ws) DOps.one))
+
+(** val means : DOps.num list list -> goal0 list list -> goal0 list option **)
+
+let rec means wss clauses =
+  match wss with
+  | [] -> (match clauses with
+           | [] -> Some []
+           | _ :: _ -> None)
+  | ws :: wss' ->
+    (match clauses with
+     | [] -> None
+     | gs :: clauses' ->
+       if weighs ws gs
+       then bind (means wss' clauses') (fun l -> Some ((mean ws gs) :: l))
+       else None)
+
+type cases =
+| Case of DOps.num list list * shown option list
+| Cut of bool * int * DOps.num * cases * cases
+
+(** val is_shown :
+    net0 -> bool -> premise -> ready -> (goal0 * DOps.num) -> shown option ->
+    bool **)
+
+let is_shown n0 fixed p r g = function
+| Some s' ->
+  (match bound_of r (fst g) s' with
+   | Some f -> accepts (fst g) (snd g) f
+   | None -> false)
+| None ->
+  (&&) ((&&) fixed (DOps.leb DOps.zero (snd g)))
+    (match check_order n0 p ((fst g) :: []) with
+     | Some l ->
+       (match l with
+        | [] -> false
+        | b :: l0 ->
+          if b then (match l0 with
+                     | [] -> true
+                     | _ :: _ -> false) else false)
+     | None -> false)
+
+(** val all_shown :
+    net0 -> bool -> premise -> ready -> (goal0 * DOps.num) list -> shown
+    option list -> bool **)
+
+let rec all_shown n0 fixed p r gs ss =
+  match gs with
+  | [] -> (match ss with
+           | [] -> true
+           | _ :: _ -> false)
+  | g :: gs' ->
+    (match ss with
+     | [] -> false
+     | s :: ss' ->
+       (&&) (is_shown n0 fixed p r g s) (all_shown n0 fixed p r gs' ss'))
+
+(** val check_cases :
+    net0 -> bool -> premise -> (goal0 * DOps.num) list -> goal0 list list ->
+    cases -> bool **)
+
+let rec check_cases n0 fixed p rows clauses = function
+| Case (wss, ss) ->
+  (match prepare n0 p with
+   | Some r ->
+     (match means wss clauses with
+      | Some ms ->
+        all_shown n0 fixed p r (app rows (map (fun g -> (g, DOps.zero)) ms))
+          ss
+      | None -> false)
+   | None -> false)
+| Cut (k, i, th, b, a) ->
+  (&&) (check_cases n0 fixed (half n0.coords p k i th false) rows clauses b)
+    (check_cases n0 fixed (half n0.coords p k i th true) rows clauses a)

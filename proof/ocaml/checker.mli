@@ -124,6 +124,8 @@ module N :
   val ldiff : Big.t -> Big.t -> Big.t
  end
 
+val hd : 'a1 -> 'a1 list -> 'a1
+
 val tl : 'a1 list -> 'a1 list
 
 val nth : int -> 'a1 list -> 'a1 -> 'a1
@@ -133,6 +135,8 @@ val nth_error : 'a1 list -> int -> 'a1 option
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
 val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
+val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
 
 val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
 
@@ -1156,8 +1160,12 @@ type branch = { columns : int list; steps : layer list; pinned0 : int option;
 type part = { hidden0 : (DOps.num list * DOps.num) list; skips : bool;
               sums : (DOps.num list * DOps.num) list }
 
+type boxes =
+| Gap
+| Paper
+
 type net0 = { coords : coord list; encoder : branch list option;
-              lower0 : part; second0 : part;
+              kind : boxes; ends : bool; lower0 : part; second0 : part;
               head0 : ((DOps.num list * DOps.num) * DOps.num) list }
 
 val bind : 'a1 option -> ('a1 -> 'a2 option) -> 'a2 option
@@ -1236,6 +1244,1774 @@ val order_row : int -> dir list -> goal0 -> bool
 
 val check_order : net0 -> premise -> goal0 list -> bool list option
 
+module PaperChecker :
+ functor (O:OPS) ->
+ functor (C:sig
+  type vec = O.coq_T list
+
+  val hd0 : vec -> O.coq_T
+
+  val nth0 : int -> vec -> O.coq_T
+
+  val axpy' : O.coq_T -> vec -> vec -> vec
+
+  val axpy : O.coq_T -> vec -> vec -> vec
+
+  val times : vec -> vec -> vec
+
+  val dotT : vec -> vec -> O.coq_T
+
+  val maxT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val minT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val maxl : O.coq_T list -> O.coq_T option
+
+  val minl : O.coq_T list -> O.coq_T option
+
+  val negT : O.coq_T -> O.coq_T
+
+  val absT : O.coq_T -> O.coq_T
+
+  type plain = { lo1 : O.coq_T; hi1 : O.coq_T; lo2 : O.coq_T; hi2 : O.coq_T;
+                 dlo : O.coq_T; dhi : O.coq_T; whole : bool }
+
+  val lo1 : plain -> O.coq_T
+
+  val hi1 : plain -> O.coq_T
+
+  val lo2 : plain -> O.coq_T
+
+  val hi2 : plain -> O.coq_T
+
+  val dlo : plain -> O.coq_T
+
+  val dhi : plain -> O.coq_T
+
+  val whole : plain -> bool
+
+  type slot =
+  | SPlain of plain
+  | SGroup of int * int list * int list * (int * int) list
+
+  val slot_rect :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val slot_rec :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val lo : bool -> plain -> O.coq_T
+
+  val hi : bool -> plain -> O.coq_T
+
+  val span : bool -> slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val diff : slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val candx :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val candy :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val max2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T option
+
+  val affmax : slot list -> vec -> vec -> O.coq_T option
+
+  val pieces :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+    (O.coq_T * (O.coq_T * O.coq_T)) list
+
+  val opts : O.coq_T option list -> O.coq_T list
+
+  val relu2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  type coq_unit = vec * O.coq_T
+
+  type phase = bool * bool
+
+  type phases = (phase * phase) list
+
+  val hdp : phases -> phase * phase
+
+  val cuta : phase -> O.coq_T -> O.coq_T
+
+  val cutb : phase -> O.coq_T -> O.coq_T
+
+  val hidden :
+    slot list -> coq_unit list -> phases -> vec -> vec -> vec -> vec ->
+    O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type row = { r1 : vec; r2 : vec; rhs : O.coq_T; eqr : bool }
+
+  val r1 : row -> vec
+
+  val r2 : row -> vec
+
+  val rhs : row -> O.coq_T
+
+  val eqr : row -> bool
+
+  val extras :
+    row list -> vec -> O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type psi = { const : O.coq_T; q1 : vec; q2 : vec; k1 : vec; k2 : vec }
+
+  val const : psi -> O.coq_T
+
+  val q1 : psi -> vec
+
+  val q2 : psi -> vec
+
+  val k1 : psi -> vec
+
+  val k2 : psi -> vec
+
+  type res =
+  | Rejected
+  | Closed
+  | Bound of O.coq_T
+
+  val res_rect : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  val res_rec : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  type cell = { slots : slot list; phs : phases }
+
+  val slots : cell -> slot list
+
+  val phs : cell -> phases
+
+  type lemma = { lj : int; lb1 : O.coq_T; lb2 : O.coq_T; lg1 : vec;
+                 lg2 : vec; lth : (O.coq_T * O.coq_T) list }
+
+  val lj : lemma -> int
+
+  val lb1 : lemma -> O.coq_T
+
+  val lb2 : lemma -> O.coq_T
+
+  val lg1 : lemma -> vec
+
+  val lg2 : lemma -> vec
+
+  val lth : lemma -> (O.coq_T * O.coq_T) list
+
+  type known = { kj : int; kb1 : O.coq_T; kb2 : O.coq_T; kg1 : vec;
+                 kg2 : vec; kr : O.coq_T }
+
+  val kj : known -> int
+
+  val kb1 : known -> O.coq_T
+
+  val kb2 : known -> O.coq_T
+
+  val kg1 : known -> vec
+
+  val kg2 : known -> vec
+
+  val kr : known -> O.coq_T
+
+  val theta : O.coq_T -> O.coq_T -> bool -> O.coq_T
+
+  val flags : O.coq_T -> bool list
+
+  val given : lemma -> bool -> bool -> O.coq_T * O.coq_T
+
+  val prove1 :
+    slot list -> vec -> O.coq_T -> lemma -> bool -> bool -> O.coq_T option
+
+  val prove : slot list -> coq_unit list -> lemma -> known option
+
+  val proves : slot list -> coq_unit list -> lemma list -> known list option
+
+  val addat : int -> O.coq_T -> vec -> vec
+
+  val added : known list -> vec -> psi -> psi option
+
+  val leaf :
+    coq_unit list -> row list -> known list -> psi -> cell -> vec -> vec ->
+    vec -> vec -> res
+
+  type who =
+  | First
+  | Second
+  | Both
+
+  val who_rect : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  val who_rec : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  type tree =
+  | Leaf of vec * vec * vec * vec
+  | Phase of bool * int * tree * tree
+  | Input of who * int * O.coq_T * tree * tree
+  | Category of who * int * int * tree * tree
+
+  val tree_rect :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val tree_rec :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val setph : bool -> bool -> int -> phases -> phases
+
+  val update : (slot -> slot) -> int -> slot list -> slot list
+
+  val pinned : plain -> bool
+
+  val below : who -> O.coq_T -> slot -> slot
+
+  val above : who -> O.coq_T -> slot -> slot
+
+  val keep : who -> (int -> bool) -> slot -> slot
+
+  val on : (slot -> slot) -> int -> cell -> cell
+
+  val join : res -> res -> res
+
+  val bound :
+    coq_unit list -> row list -> known list -> psi -> cell -> tree -> res
+
+  type piece = { pc : O.coq_T; ps : vec; po : vec }
+
+  val pc : piece -> O.coq_T
+
+  val ps : piece -> vec
+
+  val po : piece -> vec
+
+  type net = { mult : vec; shift : vec; units : coq_unit list;
+               lower : piece list; second : piece list; head : coq_unit list }
+
+  val mult : net -> vec
+
+  val shift : net -> vec
+
+  val units : net -> coq_unit list
+
+  val lower : net -> piece list
+
+  val second : net -> piece list
+
+  val head : net -> coq_unit list
+
+  type goal = { a1 : vec; a2 : vec; b1 : vec; b2 : vec; limit : O.coq_T;
+                margins : vec }
+
+  val a1 : goal -> vec
+
+  val a2 : goal -> vec
+
+  val b1 : goal -> vec
+
+  val b2 : goal -> vec
+
+  val limit : goal -> O.coq_T
+
+  val margins : goal -> vec
+
+  val raw : net -> coq_unit -> coq_unit
+
+  val fold : net -> piece -> piece
+
+  val posT : O.coq_T -> O.coq_T
+
+  val through : vec -> coq_unit list -> vec * O.coq_T
+
+  val reduce :
+    vec -> piece list -> piece list -> (O.coq_T * (vec * vec)) ->
+    O.coq_T * (vec * vec)
+
+  val reduced : net -> vec -> vec -> O.coq_T * (vec * vec)
+
+  val psi_of : net -> goal -> psi
+
+  val dims : slot list -> int
+
+  val fits : net -> slot list -> bool
+
+  val nonneg : net -> slot list -> bool -> piece -> bool
+
+  val groups_ok : slot -> bool
+
+  val margin : vec -> vec -> O.coq_T
+
+  val root : net -> slot list -> cell
+
+  val run : net -> slot list -> row list -> goal -> lemma list -> tree -> res
+
+  val check :
+    net -> slot list -> row list -> goal -> lemma list -> tree -> bool
+ end) ->
+ sig
+  val dspan :
+    bool -> C.slot list -> C.coq_unit list -> C.phases -> C.vec -> O.coq_T ->
+    C.vec -> O.coq_T -> O.coq_T -> (O.coq_T * O.coq_T) option
+
+  val best : O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  val flip1 :
+    bool -> C.slot list -> C.coq_unit list -> C.phases -> C.phases -> C.piece
+    -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  val flat :
+    C.slot list -> C.coq_unit list -> C.phases -> C.phases -> C.piece list ->
+    C.vec -> C.vec -> C.vec -> C.vec -> C.psi -> C.psi option
+
+  type pcell = { base : C.cell; fphs : C.phases }
+
+  val base : pcell -> C.cell
+
+  val fphs : pcell -> C.phases
+
+  type ptree =
+  | PLeaf of C.vec * C.vec * C.vec * C.vec * C.vec * C.vec
+  | PPhase of bool * int * ptree * ptree
+  | PFlip of bool * int * ptree * ptree
+  | PInput of C.who * int * O.coq_T * ptree * ptree
+  | PCategory of C.who * int * int * ptree * ptree
+
+  val ptree_rect :
+    (C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> 'a1) -> (bool ->
+    int -> ptree -> 'a1 -> ptree -> 'a1 -> 'a1) -> (bool -> int -> ptree ->
+    'a1 -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> O.coq_T -> ptree -> 'a1
+    -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> int -> ptree -> 'a1 -> ptree
+    -> 'a1 -> 'a1) -> ptree -> 'a1
+
+  val ptree_rec :
+    (C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> 'a1) -> (bool ->
+    int -> ptree -> 'a1 -> ptree -> 'a1 -> 'a1) -> (bool -> int -> ptree ->
+    'a1 -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> O.coq_T -> ptree -> 'a1
+    -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> int -> ptree -> 'a1 -> ptree
+    -> 'a1 -> 'a1) -> ptree -> 'a1
+
+  val pbound :
+    C.coq_unit list -> C.row list -> C.known list -> C.piece list -> C.vec ->
+    C.vec -> C.psi -> pcell -> ptree -> C.res
+
+  val preduce :
+    C.vec -> C.piece list -> (O.coq_T * (C.vec * C.vec)) ->
+    O.coq_T * (C.vec * C.vec)
+
+  val minus : C.piece -> C.piece -> C.piece
+
+  val flips : C.piece list -> C.piece list -> C.piece list
+
+  val preduced :
+    C.net -> C.vec -> C.vec -> (O.coq_T * (C.vec * C.vec)) * C.vec
+
+  val ppsi : C.net -> C.goal -> C.psi * (C.vec * C.vec)
+
+  val prun :
+    C.net -> C.slot list -> C.row list -> C.goal -> C.lemma list -> ptree ->
+    C.res
+ end
+
+module DPaper :
+ sig
+  val dspan :
+    bool -> DChecker.slot list -> DChecker.coq_unit list -> DChecker.phases
+    -> DChecker.vec -> DOps.coq_T -> DChecker.vec -> DOps.coq_T -> DOps.coq_T
+    -> (DOps.coq_T * DOps.coq_T) option
+
+  val best :
+    DOps.coq_T -> DOps.coq_T -> DOps.coq_T -> DOps.coq_T -> DOps.coq_T option
+
+  val flip1 :
+    bool -> DChecker.slot list -> DChecker.coq_unit list -> DChecker.phases
+    -> DChecker.phases -> DChecker.piece -> DOps.coq_T -> DOps.coq_T ->
+    DOps.coq_T option
+
+  val flat :
+    DChecker.slot list -> DChecker.coq_unit list -> DChecker.phases ->
+    DChecker.phases -> DChecker.piece list -> DChecker.vec -> DChecker.vec ->
+    DChecker.vec -> DChecker.vec -> DChecker.psi -> DChecker.psi option
+
+  type pcell = { base : DChecker.cell; fphs : DChecker.phases }
+
+  val base : pcell -> DChecker.cell
+
+  val fphs : pcell -> DChecker.phases
+
+  type ptree =
+  | PLeaf of DChecker.vec * DChecker.vec * DChecker.vec * DChecker.vec
+     * DChecker.vec * DChecker.vec
+  | PPhase of bool * int * ptree * ptree
+  | PFlip of bool * int * ptree * ptree
+  | PInput of DChecker.who * int * DOps.coq_T * ptree * ptree
+  | PCategory of DChecker.who * int * int * ptree * ptree
+
+  val ptree_rect :
+    (DChecker.vec -> DChecker.vec -> DChecker.vec -> DChecker.vec ->
+    DChecker.vec -> DChecker.vec -> 'a1) -> (bool -> int -> ptree -> 'a1 ->
+    ptree -> 'a1 -> 'a1) -> (bool -> int -> ptree -> 'a1 -> ptree -> 'a1 ->
+    'a1) -> (DChecker.who -> int -> DOps.coq_T -> ptree -> 'a1 -> ptree ->
+    'a1 -> 'a1) -> (DChecker.who -> int -> int -> ptree -> 'a1 -> ptree ->
+    'a1 -> 'a1) -> ptree -> 'a1
+
+  val ptree_rec :
+    (DChecker.vec -> DChecker.vec -> DChecker.vec -> DChecker.vec ->
+    DChecker.vec -> DChecker.vec -> 'a1) -> (bool -> int -> ptree -> 'a1 ->
+    ptree -> 'a1 -> 'a1) -> (bool -> int -> ptree -> 'a1 -> ptree -> 'a1 ->
+    'a1) -> (DChecker.who -> int -> DOps.coq_T -> ptree -> 'a1 -> ptree ->
+    'a1 -> 'a1) -> (DChecker.who -> int -> int -> ptree -> 'a1 -> ptree ->
+    'a1 -> 'a1) -> ptree -> 'a1
+
+  val pbound :
+    DChecker.coq_unit list -> DChecker.row list -> DChecker.known list ->
+    DChecker.piece list -> DChecker.vec -> DChecker.vec -> DChecker.psi ->
+    pcell -> ptree -> DChecker.res
+
+  val preduce :
+    DChecker.vec -> DChecker.piece list ->
+    (DOps.coq_T * (DChecker.vec * DChecker.vec)) ->
+    DOps.coq_T * (DChecker.vec * DChecker.vec)
+
+  val minus : DChecker.piece -> DChecker.piece -> DChecker.piece
+
+  val flips :
+    DChecker.piece list -> DChecker.piece list -> DChecker.piece list
+
+  val preduced :
+    DChecker.net -> DChecker.vec -> DChecker.vec ->
+    (DOps.coq_T * (DChecker.vec * DChecker.vec)) * DChecker.vec
+
+  val ppsi :
+    DChecker.net -> DChecker.goal ->
+    DChecker.psi * (DChecker.vec * DChecker.vec)
+
+  val prun :
+    DChecker.net -> DChecker.slot list -> DChecker.row list -> DChecker.goal
+    -> DChecker.lemma list -> ptree -> DChecker.res
+ end
+
+module SweepChecker :
+ functor (O:OPS) ->
+ functor (C:sig
+  type vec = O.coq_T list
+
+  val hd0 : vec -> O.coq_T
+
+  val nth0 : int -> vec -> O.coq_T
+
+  val axpy' : O.coq_T -> vec -> vec -> vec
+
+  val axpy : O.coq_T -> vec -> vec -> vec
+
+  val times : vec -> vec -> vec
+
+  val dotT : vec -> vec -> O.coq_T
+
+  val maxT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val minT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val maxl : O.coq_T list -> O.coq_T option
+
+  val minl : O.coq_T list -> O.coq_T option
+
+  val negT : O.coq_T -> O.coq_T
+
+  val absT : O.coq_T -> O.coq_T
+
+  type plain = { lo1 : O.coq_T; hi1 : O.coq_T; lo2 : O.coq_T; hi2 : O.coq_T;
+                 dlo : O.coq_T; dhi : O.coq_T; whole : bool }
+
+  val lo1 : plain -> O.coq_T
+
+  val hi1 : plain -> O.coq_T
+
+  val lo2 : plain -> O.coq_T
+
+  val hi2 : plain -> O.coq_T
+
+  val dlo : plain -> O.coq_T
+
+  val dhi : plain -> O.coq_T
+
+  val whole : plain -> bool
+
+  type slot =
+  | SPlain of plain
+  | SGroup of int * int list * int list * (int * int) list
+
+  val slot_rect :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val slot_rec :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val lo : bool -> plain -> O.coq_T
+
+  val hi : bool -> plain -> O.coq_T
+
+  val span : bool -> slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val diff : slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val candx :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val candy :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val max2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T option
+
+  val affmax : slot list -> vec -> vec -> O.coq_T option
+
+  val pieces :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+    (O.coq_T * (O.coq_T * O.coq_T)) list
+
+  val opts : O.coq_T option list -> O.coq_T list
+
+  val relu2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  type coq_unit = vec * O.coq_T
+
+  type phase = bool * bool
+
+  type phases = (phase * phase) list
+
+  val hdp : phases -> phase * phase
+
+  val cuta : phase -> O.coq_T -> O.coq_T
+
+  val cutb : phase -> O.coq_T -> O.coq_T
+
+  val hidden :
+    slot list -> coq_unit list -> phases -> vec -> vec -> vec -> vec ->
+    O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type row = { r1 : vec; r2 : vec; rhs : O.coq_T; eqr : bool }
+
+  val r1 : row -> vec
+
+  val r2 : row -> vec
+
+  val rhs : row -> O.coq_T
+
+  val eqr : row -> bool
+
+  val extras :
+    row list -> vec -> O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type psi = { const : O.coq_T; q1 : vec; q2 : vec; k1 : vec; k2 : vec }
+
+  val const : psi -> O.coq_T
+
+  val q1 : psi -> vec
+
+  val q2 : psi -> vec
+
+  val k1 : psi -> vec
+
+  val k2 : psi -> vec
+
+  type res =
+  | Rejected
+  | Closed
+  | Bound of O.coq_T
+
+  val res_rect : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  val res_rec : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  type cell = { slots : slot list; phs : phases }
+
+  val slots : cell -> slot list
+
+  val phs : cell -> phases
+
+  type lemma = { lj : int; lb1 : O.coq_T; lb2 : O.coq_T; lg1 : vec;
+                 lg2 : vec; lth : (O.coq_T * O.coq_T) list }
+
+  val lj : lemma -> int
+
+  val lb1 : lemma -> O.coq_T
+
+  val lb2 : lemma -> O.coq_T
+
+  val lg1 : lemma -> vec
+
+  val lg2 : lemma -> vec
+
+  val lth : lemma -> (O.coq_T * O.coq_T) list
+
+  type known = { kj : int; kb1 : O.coq_T; kb2 : O.coq_T; kg1 : vec;
+                 kg2 : vec; kr : O.coq_T }
+
+  val kj : known -> int
+
+  val kb1 : known -> O.coq_T
+
+  val kb2 : known -> O.coq_T
+
+  val kg1 : known -> vec
+
+  val kg2 : known -> vec
+
+  val kr : known -> O.coq_T
+
+  val theta : O.coq_T -> O.coq_T -> bool -> O.coq_T
+
+  val flags : O.coq_T -> bool list
+
+  val given : lemma -> bool -> bool -> O.coq_T * O.coq_T
+
+  val prove1 :
+    slot list -> vec -> O.coq_T -> lemma -> bool -> bool -> O.coq_T option
+
+  val prove : slot list -> coq_unit list -> lemma -> known option
+
+  val proves : slot list -> coq_unit list -> lemma list -> known list option
+
+  val addat : int -> O.coq_T -> vec -> vec
+
+  val added : known list -> vec -> psi -> psi option
+
+  val leaf :
+    coq_unit list -> row list -> known list -> psi -> cell -> vec -> vec ->
+    vec -> vec -> res
+
+  type who =
+  | First
+  | Second
+  | Both
+
+  val who_rect : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  val who_rec : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  type tree =
+  | Leaf of vec * vec * vec * vec
+  | Phase of bool * int * tree * tree
+  | Input of who * int * O.coq_T * tree * tree
+  | Category of who * int * int * tree * tree
+
+  val tree_rect :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val tree_rec :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val setph : bool -> bool -> int -> phases -> phases
+
+  val update : (slot -> slot) -> int -> slot list -> slot list
+
+  val pinned : plain -> bool
+
+  val below : who -> O.coq_T -> slot -> slot
+
+  val above : who -> O.coq_T -> slot -> slot
+
+  val keep : who -> (int -> bool) -> slot -> slot
+
+  val on : (slot -> slot) -> int -> cell -> cell
+
+  val join : res -> res -> res
+
+  val bound :
+    coq_unit list -> row list -> known list -> psi -> cell -> tree -> res
+
+  type piece = { pc : O.coq_T; ps : vec; po : vec }
+
+  val pc : piece -> O.coq_T
+
+  val ps : piece -> vec
+
+  val po : piece -> vec
+
+  type net = { mult : vec; shift : vec; units : coq_unit list;
+               lower : piece list; second : piece list; head : coq_unit list }
+
+  val mult : net -> vec
+
+  val shift : net -> vec
+
+  val units : net -> coq_unit list
+
+  val lower : net -> piece list
+
+  val second : net -> piece list
+
+  val head : net -> coq_unit list
+
+  type goal = { a1 : vec; a2 : vec; b1 : vec; b2 : vec; limit : O.coq_T;
+                margins : vec }
+
+  val a1 : goal -> vec
+
+  val a2 : goal -> vec
+
+  val b1 : goal -> vec
+
+  val b2 : goal -> vec
+
+  val limit : goal -> O.coq_T
+
+  val margins : goal -> vec
+
+  val raw : net -> coq_unit -> coq_unit
+
+  val fold : net -> piece -> piece
+
+  val posT : O.coq_T -> O.coq_T
+
+  val through : vec -> coq_unit list -> vec * O.coq_T
+
+  val reduce :
+    vec -> piece list -> piece list -> (O.coq_T * (vec * vec)) ->
+    O.coq_T * (vec * vec)
+
+  val reduced : net -> vec -> vec -> O.coq_T * (vec * vec)
+
+  val psi_of : net -> goal -> psi
+
+  val dims : slot list -> int
+
+  val fits : net -> slot list -> bool
+
+  val nonneg : net -> slot list -> bool -> piece -> bool
+
+  val groups_ok : slot -> bool
+
+  val margin : vec -> vec -> O.coq_T
+
+  val root : net -> slot list -> cell
+
+  val run : net -> slot list -> row list -> goal -> lemma list -> tree -> res
+
+  val check :
+    net -> slot list -> row list -> goal -> lemma list -> tree -> bool
+ end) ->
+ functor (K:sig
+  val dspan :
+    bool -> C.slot list -> C.coq_unit list -> C.phases -> C.vec -> O.coq_T ->
+    C.vec -> O.coq_T -> O.coq_T -> (O.coq_T * O.coq_T) option
+
+  val best : O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  val flip1 :
+    bool -> C.slot list -> C.coq_unit list -> C.phases -> C.phases -> C.piece
+    -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  val flat :
+    C.slot list -> C.coq_unit list -> C.phases -> C.phases -> C.piece list ->
+    C.vec -> C.vec -> C.vec -> C.vec -> C.psi -> C.psi option
+
+  type pcell = { base : C.cell; fphs : C.phases }
+
+  val base : pcell -> C.cell
+
+  val fphs : pcell -> C.phases
+
+  type ptree =
+  | PLeaf of C.vec * C.vec * C.vec * C.vec * C.vec * C.vec
+  | PPhase of bool * int * ptree * ptree
+  | PFlip of bool * int * ptree * ptree
+  | PInput of C.who * int * O.coq_T * ptree * ptree
+  | PCategory of C.who * int * int * ptree * ptree
+
+  val ptree_rect :
+    (C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> 'a1) -> (bool ->
+    int -> ptree -> 'a1 -> ptree -> 'a1 -> 'a1) -> (bool -> int -> ptree ->
+    'a1 -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> O.coq_T -> ptree -> 'a1
+    -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> int -> ptree -> 'a1 -> ptree
+    -> 'a1 -> 'a1) -> ptree -> 'a1
+
+  val ptree_rec :
+    (C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> C.vec -> 'a1) -> (bool ->
+    int -> ptree -> 'a1 -> ptree -> 'a1 -> 'a1) -> (bool -> int -> ptree ->
+    'a1 -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> O.coq_T -> ptree -> 'a1
+    -> ptree -> 'a1 -> 'a1) -> (C.who -> int -> int -> ptree -> 'a1 -> ptree
+    -> 'a1 -> 'a1) -> ptree -> 'a1
+
+  val pbound :
+    C.coq_unit list -> C.row list -> C.known list -> C.piece list -> C.vec ->
+    C.vec -> C.psi -> pcell -> ptree -> C.res
+
+  val preduce :
+    C.vec -> C.piece list -> (O.coq_T * (C.vec * C.vec)) ->
+    O.coq_T * (C.vec * C.vec)
+
+  val minus : C.piece -> C.piece -> C.piece
+
+  val flips : C.piece list -> C.piece list -> C.piece list
+
+  val preduced :
+    C.net -> C.vec -> C.vec -> (O.coq_T * (C.vec * C.vec)) * C.vec
+
+  val ppsi : C.net -> C.goal -> C.psi * (C.vec * C.vec)
+
+  val prun :
+    C.net -> C.slot list -> C.row list -> C.goal -> C.lemma list -> ptree ->
+    C.res
+ end) ->
+ sig
+  val at_end : O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+
+  val bent :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+    (O.coq_T * O.coq_T) -> (O.coq_T * O.coq_T) option
+
+  val line_of :
+    C.coq_unit list -> C.vec -> O.coq_T -> O.coq_T -> (O.coq_T * O.coq_T) ->
+    (O.coq_T * O.coq_T) option
+
+  val flips_of :
+    C.coq_unit list -> C.piece list -> C.vec -> O.coq_T -> O.coq_T ->
+    (O.coq_T * O.coq_T) -> (O.coq_T * O.coq_T) option
+
+  val copy_line :
+    C.coq_unit list -> C.piece list -> C.vec -> C.vec -> C.vec -> O.coq_T ->
+    O.coq_T -> (O.coq_T * O.coq_T) option
+
+  val lines :
+    bool -> (O.coq_T -> O.coq_T -> (O.coq_T * O.coq_T) option) -> O.coq_T ->
+    O.coq_T -> O.coq_T list -> ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T))
+    list option
+
+  val pair_max :
+    O.coq_T -> O.coq_T -> ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) ->
+    ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) -> O.coq_T option
+
+  val larger : O.coq_T option -> O.coq_T option -> O.coq_T option
+
+  val largest : ('a1 -> O.coq_T option) -> 'a1 list -> O.coq_T option
+
+  val sweep :
+    C.slot list -> C.coq_unit list -> C.piece list -> C.psi -> C.vec -> C.vec
+    -> O.coq_T list -> O.coq_T list -> C.res
+
+  val gap_sweep :
+    C.net -> C.slot list -> C.goal -> O.coq_T list -> O.coq_T list -> C.res
+
+  val paper_sweep :
+    C.net -> C.slot list -> C.goal -> O.coq_T list -> O.coq_T list -> C.res
+ end
+
+module DSweep :
+ sig
+  val at_end : DOps.coq_T -> DOps.coq_T -> DOps.coq_T -> DOps.coq_T
+
+  val bent :
+    DOps.coq_T -> DOps.coq_T -> DOps.coq_T -> DOps.coq_T -> DOps.coq_T ->
+    (DOps.coq_T * DOps.coq_T) -> (DOps.coq_T * DOps.coq_T) option
+
+  val line_of :
+    DChecker.coq_unit list -> DChecker.vec -> DOps.coq_T -> DOps.coq_T ->
+    (DOps.coq_T * DOps.coq_T) -> (DOps.coq_T * DOps.coq_T) option
+
+  val flips_of :
+    DChecker.coq_unit list -> DChecker.piece list -> DChecker.vec ->
+    DOps.coq_T -> DOps.coq_T -> (DOps.coq_T * DOps.coq_T) ->
+    (DOps.coq_T * DOps.coq_T) option
+
+  val copy_line :
+    DChecker.coq_unit list -> DChecker.piece list -> DChecker.vec ->
+    DChecker.vec -> DChecker.vec -> DOps.coq_T -> DOps.coq_T ->
+    (DOps.coq_T * DOps.coq_T) option
+
+  val lines :
+    bool -> (DOps.coq_T -> DOps.coq_T -> (DOps.coq_T * DOps.coq_T) option) ->
+    DOps.coq_T -> DOps.coq_T -> DOps.coq_T list ->
+    ((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) list option
+
+  val pair_max :
+    DOps.coq_T -> DOps.coq_T ->
+    ((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) ->
+    ((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) -> DOps.coq_T
+    option
+
+  val larger : DOps.coq_T option -> DOps.coq_T option -> DOps.coq_T option
+
+  val largest : ('a1 -> DOps.coq_T option) -> 'a1 list -> DOps.coq_T option
+
+  val sweep :
+    DChecker.slot list -> DChecker.coq_unit list -> DChecker.piece list ->
+    DChecker.psi -> DChecker.vec -> DChecker.vec -> DOps.coq_T list ->
+    DOps.coq_T list -> DChecker.res
+
+  val gap_sweep :
+    DChecker.net -> DChecker.slot list -> DChecker.goal -> DOps.coq_T list ->
+    DOps.coq_T list -> DChecker.res
+
+  val paper_sweep :
+    DChecker.net -> DChecker.slot list -> DChecker.goal -> DOps.coq_T list ->
+    DOps.coq_T list -> DChecker.res
+ end
+
+module SlopeChecker :
+ functor (O:OPS) ->
+ functor (C:sig
+  type vec = O.coq_T list
+
+  val hd0 : vec -> O.coq_T
+
+  val nth0 : int -> vec -> O.coq_T
+
+  val axpy' : O.coq_T -> vec -> vec -> vec
+
+  val axpy : O.coq_T -> vec -> vec -> vec
+
+  val times : vec -> vec -> vec
+
+  val dotT : vec -> vec -> O.coq_T
+
+  val maxT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val minT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val maxl : O.coq_T list -> O.coq_T option
+
+  val minl : O.coq_T list -> O.coq_T option
+
+  val negT : O.coq_T -> O.coq_T
+
+  val absT : O.coq_T -> O.coq_T
+
+  type plain = { lo1 : O.coq_T; hi1 : O.coq_T; lo2 : O.coq_T; hi2 : O.coq_T;
+                 dlo : O.coq_T; dhi : O.coq_T; whole : bool }
+
+  val lo1 : plain -> O.coq_T
+
+  val hi1 : plain -> O.coq_T
+
+  val lo2 : plain -> O.coq_T
+
+  val hi2 : plain -> O.coq_T
+
+  val dlo : plain -> O.coq_T
+
+  val dhi : plain -> O.coq_T
+
+  val whole : plain -> bool
+
+  type slot =
+  | SPlain of plain
+  | SGroup of int * int list * int list * (int * int) list
+
+  val slot_rect :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val slot_rec :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val lo : bool -> plain -> O.coq_T
+
+  val hi : bool -> plain -> O.coq_T
+
+  val span : bool -> slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val diff : slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val candx :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val candy :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val max2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T option
+
+  val affmax : slot list -> vec -> vec -> O.coq_T option
+
+  val pieces :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+    (O.coq_T * (O.coq_T * O.coq_T)) list
+
+  val opts : O.coq_T option list -> O.coq_T list
+
+  val relu2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  type coq_unit = vec * O.coq_T
+
+  type phase = bool * bool
+
+  type phases = (phase * phase) list
+
+  val hdp : phases -> phase * phase
+
+  val cuta : phase -> O.coq_T -> O.coq_T
+
+  val cutb : phase -> O.coq_T -> O.coq_T
+
+  val hidden :
+    slot list -> coq_unit list -> phases -> vec -> vec -> vec -> vec ->
+    O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type row = { r1 : vec; r2 : vec; rhs : O.coq_T; eqr : bool }
+
+  val r1 : row -> vec
+
+  val r2 : row -> vec
+
+  val rhs : row -> O.coq_T
+
+  val eqr : row -> bool
+
+  val extras :
+    row list -> vec -> O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type psi = { const : O.coq_T; q1 : vec; q2 : vec; k1 : vec; k2 : vec }
+
+  val const : psi -> O.coq_T
+
+  val q1 : psi -> vec
+
+  val q2 : psi -> vec
+
+  val k1 : psi -> vec
+
+  val k2 : psi -> vec
+
+  type res =
+  | Rejected
+  | Closed
+  | Bound of O.coq_T
+
+  val res_rect : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  val res_rec : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  type cell = { slots : slot list; phs : phases }
+
+  val slots : cell -> slot list
+
+  val phs : cell -> phases
+
+  type lemma = { lj : int; lb1 : O.coq_T; lb2 : O.coq_T; lg1 : vec;
+                 lg2 : vec; lth : (O.coq_T * O.coq_T) list }
+
+  val lj : lemma -> int
+
+  val lb1 : lemma -> O.coq_T
+
+  val lb2 : lemma -> O.coq_T
+
+  val lg1 : lemma -> vec
+
+  val lg2 : lemma -> vec
+
+  val lth : lemma -> (O.coq_T * O.coq_T) list
+
+  type known = { kj : int; kb1 : O.coq_T; kb2 : O.coq_T; kg1 : vec;
+                 kg2 : vec; kr : O.coq_T }
+
+  val kj : known -> int
+
+  val kb1 : known -> O.coq_T
+
+  val kb2 : known -> O.coq_T
+
+  val kg1 : known -> vec
+
+  val kg2 : known -> vec
+
+  val kr : known -> O.coq_T
+
+  val theta : O.coq_T -> O.coq_T -> bool -> O.coq_T
+
+  val flags : O.coq_T -> bool list
+
+  val given : lemma -> bool -> bool -> O.coq_T * O.coq_T
+
+  val prove1 :
+    slot list -> vec -> O.coq_T -> lemma -> bool -> bool -> O.coq_T option
+
+  val prove : slot list -> coq_unit list -> lemma -> known option
+
+  val proves : slot list -> coq_unit list -> lemma list -> known list option
+
+  val addat : int -> O.coq_T -> vec -> vec
+
+  val added : known list -> vec -> psi -> psi option
+
+  val leaf :
+    coq_unit list -> row list -> known list -> psi -> cell -> vec -> vec ->
+    vec -> vec -> res
+
+  type who =
+  | First
+  | Second
+  | Both
+
+  val who_rect : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  val who_rec : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  type tree =
+  | Leaf of vec * vec * vec * vec
+  | Phase of bool * int * tree * tree
+  | Input of who * int * O.coq_T * tree * tree
+  | Category of who * int * int * tree * tree
+
+  val tree_rect :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val tree_rec :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val setph : bool -> bool -> int -> phases -> phases
+
+  val update : (slot -> slot) -> int -> slot list -> slot list
+
+  val pinned : plain -> bool
+
+  val below : who -> O.coq_T -> slot -> slot
+
+  val above : who -> O.coq_T -> slot -> slot
+
+  val keep : who -> (int -> bool) -> slot -> slot
+
+  val on : (slot -> slot) -> int -> cell -> cell
+
+  val join : res -> res -> res
+
+  val bound :
+    coq_unit list -> row list -> known list -> psi -> cell -> tree -> res
+
+  type piece = { pc : O.coq_T; ps : vec; po : vec }
+
+  val pc : piece -> O.coq_T
+
+  val ps : piece -> vec
+
+  val po : piece -> vec
+
+  type net = { mult : vec; shift : vec; units : coq_unit list;
+               lower : piece list; second : piece list; head : coq_unit list }
+
+  val mult : net -> vec
+
+  val shift : net -> vec
+
+  val units : net -> coq_unit list
+
+  val lower : net -> piece list
+
+  val second : net -> piece list
+
+  val head : net -> coq_unit list
+
+  type goal = { a1 : vec; a2 : vec; b1 : vec; b2 : vec; limit : O.coq_T;
+                margins : vec }
+
+  val a1 : goal -> vec
+
+  val a2 : goal -> vec
+
+  val b1 : goal -> vec
+
+  val b2 : goal -> vec
+
+  val limit : goal -> O.coq_T
+
+  val margins : goal -> vec
+
+  val raw : net -> coq_unit -> coq_unit
+
+  val fold : net -> piece -> piece
+
+  val posT : O.coq_T -> O.coq_T
+
+  val through : vec -> coq_unit list -> vec * O.coq_T
+
+  val reduce :
+    vec -> piece list -> piece list -> (O.coq_T * (vec * vec)) ->
+    O.coq_T * (vec * vec)
+
+  val reduced : net -> vec -> vec -> O.coq_T * (vec * vec)
+
+  val psi_of : net -> goal -> psi
+
+  val dims : slot list -> int
+
+  val fits : net -> slot list -> bool
+
+  val nonneg : net -> slot list -> bool -> piece -> bool
+
+  val groups_ok : slot -> bool
+
+  val margin : vec -> vec -> O.coq_T
+
+  val root : net -> slot list -> cell
+
+  val run : net -> slot list -> row list -> goal -> lemma list -> tree -> res
+
+  val check :
+    net -> slot list -> row list -> goal -> lemma list -> tree -> bool
+ end) ->
+ sig
+  type dirn =
+  | Up
+  | Down
+  | Pin
+
+  val dirn_rect : 'a1 -> 'a1 -> 'a1 -> dirn -> 'a1
+
+  val dirn_rec : 'a1 -> 'a1 -> 'a1 -> dirn -> 'a1
+
+  val sdirs : C.slot list -> dirn list option
+
+  val hull : C.slot -> C.slot
+
+  val mobile : C.slot -> bool
+
+  type stree =
+  | Holds
+  | Empty of C.vec * C.vec
+  | SPhase of int * stree * stree
+  | SInput of int * O.coq_T * stree * stree
+  | SCategory of int * int * stree * stree
+
+  val stree_rect :
+    'a1 -> (C.vec -> C.vec -> 'a1) -> (int -> stree -> 'a1 -> stree -> 'a1 ->
+    'a1) -> (int -> O.coq_T -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> (int
+    -> int -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> stree -> 'a1
+
+  val stree_rec :
+    'a1 -> (C.vec -> C.vec -> 'a1) -> (int -> stree -> 'a1 -> stree -> 'a1 ->
+    'a1) -> (int -> O.coq_T -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> (int
+    -> int -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> stree -> 'a1
+
+  val choose : O.coq_T -> C.vec -> dirn list -> C.vec -> C.vec
+
+  val slopes :
+    C.slot list -> dirn list -> C.coq_unit list -> C.phases -> C.vec -> C.vec
+    -> C.vec option
+
+  val signs_ok : dirn list -> C.vec -> bool
+
+  val emptyform :
+    C.coq_unit list -> C.phases -> C.vec -> C.vec -> C.vec -> O.coq_T ->
+    (C.vec * O.coq_T) option
+
+  val both : bool -> int -> C.phases -> C.phases
+
+  val walk :
+    dirn list -> bool list -> C.coq_unit list -> C.vec -> C.vec -> C.cell ->
+    stree -> bool
+
+  val opposite : C.vec -> C.vec -> bool
+
+  val slope : C.net -> C.slot list -> C.goal -> stree -> bool
+ end
+
+module DSlope :
+ sig
+  type dirn =
+  | Up
+  | Down
+  | Pin
+
+  val dirn_rect : 'a1 -> 'a1 -> 'a1 -> dirn -> 'a1
+
+  val dirn_rec : 'a1 -> 'a1 -> 'a1 -> dirn -> 'a1
+
+  val sdirs : DChecker.slot list -> dirn list option
+
+  val hull : DChecker.slot -> DChecker.slot
+
+  val mobile : DChecker.slot -> bool
+
+  type stree =
+  | Holds
+  | Empty of DChecker.vec * DChecker.vec
+  | SPhase of int * stree * stree
+  | SInput of int * DOps.coq_T * stree * stree
+  | SCategory of int * int * stree * stree
+
+  val stree_rect :
+    'a1 -> (DChecker.vec -> DChecker.vec -> 'a1) -> (int -> stree -> 'a1 ->
+    stree -> 'a1 -> 'a1) -> (int -> DOps.coq_T -> stree -> 'a1 -> stree ->
+    'a1 -> 'a1) -> (int -> int -> stree -> 'a1 -> stree -> 'a1 -> 'a1) ->
+    stree -> 'a1
+
+  val stree_rec :
+    'a1 -> (DChecker.vec -> DChecker.vec -> 'a1) -> (int -> stree -> 'a1 ->
+    stree -> 'a1 -> 'a1) -> (int -> DOps.coq_T -> stree -> 'a1 -> stree ->
+    'a1 -> 'a1) -> (int -> int -> stree -> 'a1 -> stree -> 'a1 -> 'a1) ->
+    stree -> 'a1
+
+  val choose :
+    DOps.coq_T -> DChecker.vec -> dirn list -> DChecker.vec -> DChecker.vec
+
+  val slopes :
+    DChecker.slot list -> dirn list -> DChecker.coq_unit list ->
+    DChecker.phases -> DChecker.vec -> DChecker.vec -> DChecker.vec option
+
+  val signs_ok : dirn list -> DChecker.vec -> bool
+
+  val emptyform :
+    DChecker.coq_unit list -> DChecker.phases -> DChecker.vec -> DChecker.vec
+    -> DChecker.vec -> DOps.coq_T -> (DChecker.vec * DOps.coq_T) option
+
+  val both : bool -> int -> DChecker.phases -> DChecker.phases
+
+  val walk :
+    dirn list -> bool list -> DChecker.coq_unit list -> DChecker.vec ->
+    DChecker.vec -> DChecker.cell -> stree -> bool
+
+  val opposite : DChecker.vec -> DChecker.vec -> bool
+
+  val slope :
+    DChecker.net -> DChecker.slot list -> DChecker.goal -> stree -> bool
+ end
+
+module SignsChecker :
+ functor (O:OPS) ->
+ functor (C:sig
+  type vec = O.coq_T list
+
+  val hd0 : vec -> O.coq_T
+
+  val nth0 : int -> vec -> O.coq_T
+
+  val axpy' : O.coq_T -> vec -> vec -> vec
+
+  val axpy : O.coq_T -> vec -> vec -> vec
+
+  val times : vec -> vec -> vec
+
+  val dotT : vec -> vec -> O.coq_T
+
+  val maxT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val minT : O.coq_T -> O.coq_T -> O.coq_T
+
+  val maxl : O.coq_T list -> O.coq_T option
+
+  val minl : O.coq_T list -> O.coq_T option
+
+  val negT : O.coq_T -> O.coq_T
+
+  val absT : O.coq_T -> O.coq_T
+
+  type plain = { lo1 : O.coq_T; hi1 : O.coq_T; lo2 : O.coq_T; hi2 : O.coq_T;
+                 dlo : O.coq_T; dhi : O.coq_T; whole : bool }
+
+  val lo1 : plain -> O.coq_T
+
+  val hi1 : plain -> O.coq_T
+
+  val lo2 : plain -> O.coq_T
+
+  val hi2 : plain -> O.coq_T
+
+  val dlo : plain -> O.coq_T
+
+  val dhi : plain -> O.coq_T
+
+  val whole : plain -> bool
+
+  type slot =
+  | SPlain of plain
+  | SGroup of int * int list * int list * (int * int) list
+
+  val slot_rect :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val slot_rec :
+    (plain -> 'a1) -> (int -> int list -> int list -> (int * int) list ->
+    'a1) -> slot -> 'a1
+
+  val lo : bool -> plain -> O.coq_T
+
+  val hi : bool -> plain -> O.coq_T
+
+  val span : bool -> slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val diff : slot list -> vec -> (O.coq_T * O.coq_T) option
+
+  val candx :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val candy :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T list
+
+  val max2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T option
+
+  val affmax : slot list -> vec -> vec -> O.coq_T option
+
+  val pieces :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T ->
+    (O.coq_T * (O.coq_T * O.coq_T)) list
+
+  val opts : O.coq_T option list -> O.coq_T list
+
+  val relu2 :
+    O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T
+    -> O.coq_T -> O.coq_T -> O.coq_T -> O.coq_T option
+
+  type coq_unit = vec * O.coq_T
+
+  type phase = bool * bool
+
+  type phases = (phase * phase) list
+
+  val hdp : phases -> phase * phase
+
+  val cuta : phase -> O.coq_T -> O.coq_T
+
+  val cutb : phase -> O.coq_T -> O.coq_T
+
+  val hidden :
+    slot list -> coq_unit list -> phases -> vec -> vec -> vec -> vec ->
+    O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type row = { r1 : vec; r2 : vec; rhs : O.coq_T; eqr : bool }
+
+  val r1 : row -> vec
+
+  val r2 : row -> vec
+
+  val rhs : row -> O.coq_T
+
+  val eqr : row -> bool
+
+  val extras :
+    row list -> vec -> O.coq_T -> vec -> vec -> (O.coq_T * (vec * vec)) option
+
+  type psi = { const : O.coq_T; q1 : vec; q2 : vec; k1 : vec; k2 : vec }
+
+  val const : psi -> O.coq_T
+
+  val q1 : psi -> vec
+
+  val q2 : psi -> vec
+
+  val k1 : psi -> vec
+
+  val k2 : psi -> vec
+
+  type res =
+  | Rejected
+  | Closed
+  | Bound of O.coq_T
+
+  val res_rect : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  val res_rec : 'a1 -> 'a1 -> (O.coq_T -> 'a1) -> res -> 'a1
+
+  type cell = { slots : slot list; phs : phases }
+
+  val slots : cell -> slot list
+
+  val phs : cell -> phases
+
+  type lemma = { lj : int; lb1 : O.coq_T; lb2 : O.coq_T; lg1 : vec;
+                 lg2 : vec; lth : (O.coq_T * O.coq_T) list }
+
+  val lj : lemma -> int
+
+  val lb1 : lemma -> O.coq_T
+
+  val lb2 : lemma -> O.coq_T
+
+  val lg1 : lemma -> vec
+
+  val lg2 : lemma -> vec
+
+  val lth : lemma -> (O.coq_T * O.coq_T) list
+
+  type known = { kj : int; kb1 : O.coq_T; kb2 : O.coq_T; kg1 : vec;
+                 kg2 : vec; kr : O.coq_T }
+
+  val kj : known -> int
+
+  val kb1 : known -> O.coq_T
+
+  val kb2 : known -> O.coq_T
+
+  val kg1 : known -> vec
+
+  val kg2 : known -> vec
+
+  val kr : known -> O.coq_T
+
+  val theta : O.coq_T -> O.coq_T -> bool -> O.coq_T
+
+  val flags : O.coq_T -> bool list
+
+  val given : lemma -> bool -> bool -> O.coq_T * O.coq_T
+
+  val prove1 :
+    slot list -> vec -> O.coq_T -> lemma -> bool -> bool -> O.coq_T option
+
+  val prove : slot list -> coq_unit list -> lemma -> known option
+
+  val proves : slot list -> coq_unit list -> lemma list -> known list option
+
+  val addat : int -> O.coq_T -> vec -> vec
+
+  val added : known list -> vec -> psi -> psi option
+
+  val leaf :
+    coq_unit list -> row list -> known list -> psi -> cell -> vec -> vec ->
+    vec -> vec -> res
+
+  type who =
+  | First
+  | Second
+  | Both
+
+  val who_rect : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  val who_rec : 'a1 -> 'a1 -> 'a1 -> who -> 'a1
+
+  type tree =
+  | Leaf of vec * vec * vec * vec
+  | Phase of bool * int * tree * tree
+  | Input of who * int * O.coq_T * tree * tree
+  | Category of who * int * int * tree * tree
+
+  val tree_rect :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val tree_rec :
+    (vec -> vec -> vec -> vec -> 'a1) -> (bool -> int -> tree -> 'a1 -> tree
+    -> 'a1 -> 'a1) -> (who -> int -> O.coq_T -> tree -> 'a1 -> tree -> 'a1 ->
+    'a1) -> (who -> int -> int -> tree -> 'a1 -> tree -> 'a1 -> 'a1) -> tree
+    -> 'a1
+
+  val setph : bool -> bool -> int -> phases -> phases
+
+  val update : (slot -> slot) -> int -> slot list -> slot list
+
+  val pinned : plain -> bool
+
+  val below : who -> O.coq_T -> slot -> slot
+
+  val above : who -> O.coq_T -> slot -> slot
+
+  val keep : who -> (int -> bool) -> slot -> slot
+
+  val on : (slot -> slot) -> int -> cell -> cell
+
+  val join : res -> res -> res
+
+  val bound :
+    coq_unit list -> row list -> known list -> psi -> cell -> tree -> res
+
+  type piece = { pc : O.coq_T; ps : vec; po : vec }
+
+  val pc : piece -> O.coq_T
+
+  val ps : piece -> vec
+
+  val po : piece -> vec
+
+  type net = { mult : vec; shift : vec; units : coq_unit list;
+               lower : piece list; second : piece list; head : coq_unit list }
+
+  val mult : net -> vec
+
+  val shift : net -> vec
+
+  val units : net -> coq_unit list
+
+  val lower : net -> piece list
+
+  val second : net -> piece list
+
+  val head : net -> coq_unit list
+
+  type goal = { a1 : vec; a2 : vec; b1 : vec; b2 : vec; limit : O.coq_T;
+                margins : vec }
+
+  val a1 : goal -> vec
+
+  val a2 : goal -> vec
+
+  val b1 : goal -> vec
+
+  val b2 : goal -> vec
+
+  val limit : goal -> O.coq_T
+
+  val margins : goal -> vec
+
+  val raw : net -> coq_unit -> coq_unit
+
+  val fold : net -> piece -> piece
+
+  val posT : O.coq_T -> O.coq_T
+
+  val through : vec -> coq_unit list -> vec * O.coq_T
+
+  val reduce :
+    vec -> piece list -> piece list -> (O.coq_T * (vec * vec)) ->
+    O.coq_T * (vec * vec)
+
+  val reduced : net -> vec -> vec -> O.coq_T * (vec * vec)
+
+  val psi_of : net -> goal -> psi
+
+  val dims : slot list -> int
+
+  val fits : net -> slot list -> bool
+
+  val nonneg : net -> slot list -> bool -> piece -> bool
+
+  val groups_ok : slot -> bool
+
+  val margin : vec -> vec -> O.coq_T
+
+  val root : net -> slot list -> cell
+
+  val run : net -> slot list -> row list -> goal -> lemma list -> tree -> res
+
+  val check :
+    net -> slot list -> row list -> goal -> lemma list -> tree -> bool
+ end) ->
+ functor (L:sig
+  type dirn =
+  | Up
+  | Down
+  | Pin
+
+  val dirn_rect : 'a1 -> 'a1 -> 'a1 -> dirn -> 'a1
+
+  val dirn_rec : 'a1 -> 'a1 -> 'a1 -> dirn -> 'a1
+
+  val sdirs : C.slot list -> dirn list option
+
+  val hull : C.slot -> C.slot
+
+  val mobile : C.slot -> bool
+
+  type stree =
+  | Holds
+  | Empty of C.vec * C.vec
+  | SPhase of int * stree * stree
+  | SInput of int * O.coq_T * stree * stree
+  | SCategory of int * int * stree * stree
+
+  val stree_rect :
+    'a1 -> (C.vec -> C.vec -> 'a1) -> (int -> stree -> 'a1 -> stree -> 'a1 ->
+    'a1) -> (int -> O.coq_T -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> (int
+    -> int -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> stree -> 'a1
+
+  val stree_rec :
+    'a1 -> (C.vec -> C.vec -> 'a1) -> (int -> stree -> 'a1 -> stree -> 'a1 ->
+    'a1) -> (int -> O.coq_T -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> (int
+    -> int -> stree -> 'a1 -> stree -> 'a1 -> 'a1) -> stree -> 'a1
+
+  val choose : O.coq_T -> C.vec -> dirn list -> C.vec -> C.vec
+
+  val slopes :
+    C.slot list -> dirn list -> C.coq_unit list -> C.phases -> C.vec -> C.vec
+    -> C.vec option
+
+  val signs_ok : dirn list -> C.vec -> bool
+
+  val emptyform :
+    C.coq_unit list -> C.phases -> C.vec -> C.vec -> C.vec -> O.coq_T ->
+    (C.vec * O.coq_T) option
+
+  val both : bool -> int -> C.phases -> C.phases
+
+  val walk :
+    dirn list -> bool list -> C.coq_unit list -> C.vec -> C.vec -> C.cell ->
+    stree -> bool
+
+  val opposite : C.vec -> C.vec -> bool
+
+  val slope : C.net -> C.slot list -> C.goal -> stree -> bool
+ end) ->
+ sig
+  val falls : C.slot list -> C.vec -> C.vec -> bool
+
+  val form : C.slot list -> C.row list -> C.vec -> C.vec -> C.vec -> bool
+
+  val minus_vec : C.vec -> C.vec
+
+  val unit_falls :
+    C.slot list -> C.row list -> C.vec -> C.vec -> O.coq_T -> bool
+
+  val units_fall :
+    C.slot list -> C.row list -> C.coq_unit list -> C.vec -> C.vec list ->
+    bool
+
+  val signs :
+    C.net -> C.slot list -> C.row list -> C.goal -> C.vec list -> bool
+ end
+
+module DSigns :
+ sig
+  val falls : DChecker.slot list -> DChecker.vec -> DChecker.vec -> bool
+
+  val form :
+    DChecker.slot list -> DChecker.row list -> DChecker.vec -> DChecker.vec
+    -> DChecker.vec -> bool
+
+  val minus_vec : DChecker.vec -> DChecker.vec
+
+  val unit_falls :
+    DChecker.slot list -> DChecker.row list -> DChecker.vec -> DChecker.vec
+    -> DOps.coq_T -> bool
+
+  val units_fall :
+    DChecker.slot list -> DChecker.row list -> DChecker.coq_unit list ->
+    DChecker.vec -> DChecker.vec list -> bool
+
+  val signs :
+    DChecker.net -> DChecker.slot list -> DChecker.row list -> DChecker.goal
+    -> DChecker.vec list -> bool
+ end
+
 type item =
 | Pass of int
 | Made of spread * (DOps.num * DOps.num)
@@ -1292,6 +3068,10 @@ val scale_of :
 val piece_of :
   int -> int -> bool -> (DOps.num list * DOps.num) -> DChecker.piece
 
+val scaled_end : (coord -> DOps.num) -> coord -> DOps.num
+
+val ends_piece : coord list -> (DOps.num list * DOps.num) -> DChecker.piece
+
 val real_net : net0 -> item list -> DChecker.net
 
 type known_err = { e_size : DOps.num; e_err : DOps.num }
@@ -1307,7 +3087,14 @@ val rows_err :
 
 val part_err : part -> known_err list -> known_err list option
 
-val upper_err : known_err -> known_err -> known_err option
+val end_err : coord -> known_err -> (known_err * known_err) option
+
+val ends_err :
+  coord list -> known_err list -> (known_err list * known_err list) option
+
+val second_err : net0 -> known_err list -> known_err list option
+
+val upper_err : boxes -> known_err -> known_err -> known_err option
 
 val power : DOps.num -> bool
 
@@ -1319,7 +3106,7 @@ val margins_of : net0 -> item list -> DOps.num list option
 
 type ready = { r_slots : DChecker.slot list; r_rows : DChecker.row list;
                r_sources : int option list; r_net : DChecker.net;
-               r_errors : DOps.num list; r_pinned : bool list }
+               r_errors : DOps.num list; r_kind : boxes; r_pinned : bool list }
 
 val shapes : net0 -> int -> bool
 
@@ -1329,9 +3116,18 @@ val prepare : net0 -> premise -> ready option
 
 val row_goal : ready -> goal0 -> DChecker.goal
 
-val leaf_row :
-  ready -> goal0 -> DChecker.lemma list -> DChecker.tree ->
-  (DOps.num * DOps.num) option
+type way =
+| Tree of DChecker.lemma list * DChecker.tree
+| Flips of DChecker.lemma list * DPaper.ptree
+| Sweep of DOps.num list * DOps.num list
+| Slope of DSlope.stree
+| Signs of DOps.num list list
+
+val wide : DChecker.net -> DChecker.slot list -> bool
+
+val real_bound : ready -> DChecker.goal -> way -> DChecker.res
+
+val row_bound : ready -> goal0 -> way -> (DOps.num * DOps.num) option
 
 val accepts : goal0 -> DOps.num -> (DOps.num * DOps.num) -> bool
 
@@ -1342,7 +3138,35 @@ val same_nums : DOps.num list -> DOps.num list -> bool
 val mirrors : ready -> goal0 -> goal0 -> bool
 
 type shown =
-| Tree of DChecker.lemma list * DChecker.tree
-| Mirror of goal0 * DChecker.lemma list * DChecker.tree
+| Own of way
+| Mirror of goal0 * way
 
 val bound_of : ready -> goal0 -> shown -> (DOps.num * DOps.num) option
+
+val kept : coord list -> premise -> int list
+
+val half : coord list -> premise -> bool -> int -> DOps.num -> bool -> premise
+
+val times_terms : DOps.num -> term list -> term list
+
+val mean : DOps.num list -> goal0 list -> goal0
+
+val weighs : DOps.num list -> goal0 list -> bool
+
+val means : DOps.num list list -> goal0 list list -> goal0 list option
+
+type cases =
+| Case of DOps.num list list * shown option list
+| Cut of bool * int * DOps.num * cases * cases
+
+val is_shown :
+  net0 -> bool -> premise -> ready -> (goal0 * DOps.num) -> shown option ->
+  bool
+
+val all_shown :
+  net0 -> bool -> premise -> ready -> (goal0 * DOps.num) list -> shown option
+  list -> bool
+
+val check_cases :
+  net0 -> bool -> premise -> (goal0 * DOps.num) list -> goal0 list list ->
+  cases -> bool

@@ -17,7 +17,8 @@ type t = {
   meaning : string list;
   row_work : int -> int;        (* section 6: what every row of a claim over so many copies costs *)
   node_work : int -> int -> int -> int;  (* what nodes and lemmas cost besides; the order rule counts as one node *)
-  units : int;                  (* hidden units of lower and second *)
+  units : int; flips : int;     (* flip units of paper boxes; hidden units of lower and second *)
+  ends : bool; zero_gap : bool; (* affine gaps without an encoder; boxes of no width *)
   groups : int list list;       (* among the coordinates of e *)
   claim_work : int;
 }
@@ -322,9 +323,9 @@ let read model tensors =
     let out = if h > 0 then matrix (name ^ "out") n h else empty in
     (slopes, const, slope, units, out) in
   let l_slopes, l_const, l_slope, l_units, l_out = part "lower." in
-  let _, s_const, _, s_units, s_out = part "second." in
+  let s_slopes, s_const, s_slope, s_units, s_out = part "second." in
   let ends = kind = "affine" && (not paper) && not encoded in
-  let rise = if ends then matrix "second.rise" n m @ matrix "second.fall" n m else [] in
+  let rise = if ends then List.map2 ( @ ) (matrix "second.rise" n m) (matrix "second.fall" n m) else [] in
   let head = combine (combine (matrix "head_weight" o n) (vector "head_bias" o)) (List.map of_real scales) in
   let negative (v : Checker.DOps.num) = Z.sign v.Checker.DOps.man < 0 in
   need (paper || not (List.exists (List.exists negative) ((s_const :: s_out) @ rise))) "a gap is negative: the box could flip";
@@ -334,17 +335,20 @@ let read model tensors =
       domain.coordinates in
   let lower = { Checker.hidden0 = l_units; skips = l_slopes;
                 sums = combine (List.map2 ( @ ) l_slope l_out) l_const } in
-  let second = { Checker.hidden0 = s_units; skips = false; sums = combine s_out s_const } in
-  let net_of = if paper then Error "paper boxes" else if ends then Error "affine gaps without an encoder"
-    else if profile = "dyadic" then Error "the profile dyadic"
-    else Ok { Checker.coords; encoder = branches; lower0 = lower; second0 = second; head0 = head } in
-  let units = 2 * h and pairs = List.fold_left (fun s g -> s + (List.length g * List.length g)) 0 groups in
+  let second = if ends then { Checker.hidden0 = []; skips = true; sums = combine rise s_const }
+    else { Checker.hidden0 = s_units; skips = s_slopes; sums = combine (List.map2 ( @ ) s_slope s_out) s_const } in
+  let still (v : Checker.DOps.num) = Z.sign v.Checker.DOps.man = 0 in
+  let zero_gap = not (paper || List.exists (List.exists (fun v -> not (still v))) ((s_const :: s_out) @ rise)) in
+  let kind = if paper then Checker.Paper else Checker.Gap in
+  let net_of = if profile = "dyadic" then Error "the profile dyadic"
+    else Ok { Checker.coords; encoder = branches; kind; ends; lower0 = lower; second0 = second; head0 = head } in
+  let units = 2 * h and flips = if paper then n else 0 and pairs = List.fold_left (fun s g -> s + (List.length g * List.length g)) 0 groups in
   let elements = Hashtbl.fold (fun name () s -> if Tensors.starts "encoder." name then s + (Tensors.bytes tensors name / 8) else s)
       tensors.Tensors.asked 0 in
   let steps = List.concat_map (fun b -> b.Checker.steps) (Option.value branches ~default:[]) in
   let trees = List.fold_left (fun s l -> s + tree_work l) 0 steps in
-  { domain; profile; outputs; scales; source; encoded; net = net_of;
+  { domain; profile; outputs; scales; source; encoded; ends; zero_gap; net = net_of;
     digest = model_digest model net tensors names; meaning = table_meaning model o;
-    row_work = (fun k -> k * n * (o + m + units)); units; groups;
+    row_work = (fun k -> k * n * (o + m + units)); units; flips; groups;
     node_work = (fun k nodes lemmas ->
-        k * ((nodes * (units + 1 + lemmas)) + (lemmas lsl k)) * (m + 1 + if k = 2 then pairs else 0)); claim_work = (4 * elements) + trees }
+        k * ((nodes * (units + 1 + lemmas)) + (lemmas lsl k)) * (m + 1 + if k = 2 then pairs else 0) * (1 + flips)); claim_work = (4 * elements) + trees }

@@ -2,7 +2,7 @@
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
 From Flocq Require Import Core.
 From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound Trees Layers LayerSound Premise Network
-  NetworkSound HeadSound Deployed Joint JointMargin JointHead JointPremise Joined LeafDeployed AnyOrder AnyOrderSound.
+  NetworkSound HeadSound Deployed Joint JointMargin JointEnds JointHead JointPremise Joined LeafDeployed AnyOrder AnyOrderSound.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
 
@@ -100,41 +100,84 @@ Proof.
     destruct (IH es' r eq_refl Ar) as (out & -> & Nr & L). exists (v :: out). simpl. rewrite L. split; [reflexivity|].
     split; [|reflexivity]. split; [|exact Nr]. rewrite sval_exact. apply B, Hn.
 Qed.
-Lemma any_outputs_near n its i es sel e X o : between sel -> mapo (item_err (coords n)) its = Some i -> margins_of n its = Some es ->
-  Near i (us_of n its X) e -> Forall (fun v => 0 <= v) (exact_part (second n) (us_of n its X)) ->
-  after (any_part (lower n) e) (fun l => after (any_part (second n) e) (fun s =>
-    after (any_embed sel 0 l s) (fun z => each (any_output z) (head n)))) o ->
+Lemma any_end_sound c v o : scales c = true -> val (c_lo c) <= v <= val (c_hi c) -> any_end c v o ->
+  exists p, o = Some p /\ Rabs (p - val (c_mult c) * (v - val (c_shift c))) <= val (error c).
+Proof.
+  intros S B A. unfold any_end, error in *. destruct (plain c) eqn:P.
+  - exists v. split; [exact A|]. unfold plain in P. apply andb_true_iff in P. destruct P as [P1 P2]. apply isz_spec in P1. apply eqb_spec in P2.
+    rewrite val_one in P2. rewrite P1, P2, val_zero. replace (v - 1 * (v - 0)) with 0 by ring. rewrite Rabs_R0. lra.
+  - destruct (any_scale1_sound c v o S B A) as (p & -> & Sp). exists p. split; [reflexivity|]. rewrite val_scale_err.
+    destruct (scales_spec c S) as (M & _). apply (scaler_sound _ _ _ _ _ (proj1 M) (far_spec c v B) Sp).
+Qed.
+Lemma any_distances_near cs e o : any_distances cs e o -> forall i p x, forallb scales cs = true -> ends_err cs i = Some p -> Near i x e ->
+  exists a b, o = Some (a, b) /\ Near (fst p) (lows cs x) a /\ Near (snd p) (highs cs x) b.
+Proof.
+  induction 1 as [|c cs v e l h a b r Hl Hh Ha Hb _ IH]; intros i p x S H N.
+  - inversion N; subst. simpl in H. injection H as <-. exists [], []. repeat split; constructor.
+  - inversion N as [|k i0 xx vv xs vs N1 N2 N3]; subst. simpl in H, S. apply andb_true_iff in S. destruct S as [S1 S2].
+    unbind H. unbind H. injection H as <-. destruct (IH i0 _ xs S2 E0 N3) as (da & db & -> & D2 & D3).
+    destruct (end_err_spec c k _ _ _ E N1 N2) as ((Lh & _ & _) & GL & GH).
+    destruct (any_end_sound c (val (c_lo c)) l S1 ltac:(lra) Hl) as (l' & -> & El). destruct (any_end_sound c (val (c_hi c)) h S1 ltac:(lra) Hh) as (h' & -> & Eh).
+    destruct (GL l') as [_ GL']; [unfold scaled_end; rewrite val_mul, val_sub; exact El|].
+    destruct (GH h') as [_ GH']; [unfold scaled_end; rewrite val_mul, val_sub; exact Eh|].
+    destruct Ha as (da0 & Na & ->). destruct Hb as (db0 & Nb & ->).
+    destruct (GL' _ Na) as (B1 & L1 & L2). destruct (GH' _ Nb) as (B2 & H1 & H2). pose proof huge_pos.
+    rewrite (finite_small da0) by lra. rewrite (finite_small db0) by lra.
+    do 2 eexists. split; [reflexivity|]. split; constructor; assumption.
+Qed.
+Lemma any_second_near n i j x e o : forallb scales (coords n) = true -> second_err n i = Some j -> Near i x e -> any_second_inputs n e o ->
+  exists d, o = Some d /\ Near j (second_exact n x) d.
+Proof.
+  intros S H N A. unfold second_err, any_second_inputs, second_exact in *. destruct (ends n); [|injection H as <-; eauto].
+  unbind H. injection H as <-. destruct A as (o1 & A & B). destruct (any_distances_near _ _ _ A _ _ _ S E N) as (a & b & -> & Na & Nb).
+  eexists. split; [exact B|]. apply Near_app; assumption.
+Qed.
+Lemma any_outputs_near n its i es sel e X o : between (kind n) sel -> forallb scales (coords n) = true -> mapo (item_err (coords n)) its = Some i -> margins_of n its = Some es ->
+  Near i (us_of n its X) e -> (kind n = Gap -> Forall (fun v => 0 <= v) (exact_part (second n) (second_exact n (us_of n its X)))) ->
+  after (any_part (lower n) e) (fun l => after (any_second_inputs n e) (fun d => after (any_part (second n) d) (fun s =>
+    after (any_embed (kind n) sel 0 l s) (fun z => each (any_output z) (head n))))) o ->
   exists y, o = Some y /\ outputs_of n its es X y.
 Proof.
-  intros B Ei H N G (o1 & A1 & A). unfold margins_of in H. rewrite Ei in H. simpl in H. unbind H. unbind H. unbind H.
-  destruct (any_part_sound _ _ _ _ _ _ N E A1) as (l & -> & L2). destruct A as (o2 & A2 & A).
-  destruct (any_part_sound _ _ _ _ _ _ N E0 A2) as (s & -> & S2). destruct A as (o3 & A3 & A).
-  destruct (part_err_sound _ _ _ _ _ N E) as [_ Ln]. destruct (part_err_sound _ _ _ _ _ N E0) as [_ Sn].
-  specialize (Ln l L2). specialize (Sn s S2). destruct (any_embed_sound sel B _ _ _ _ _ _ _ _ _ E1 Ln Sn A3) as (z & -> & Z2).
-  pose proof (boxed_near _ _ _ _ _ _ _ _ E1 Ln Sn G Z2) as Zn. destruct (any_heads_sound _ _ _ Zn _ _ _ H A) as (out & -> & Nr & Lo).
+  intros B Sc Ei H N G (o1 & A1 & A). unfold margins_of in H. rewrite Ei in H. simpl in H. unbind H. unbind H. unbind H. unbind H.
+  destruct (any_part_sound _ _ _ _ _ _ N E A1) as (l & -> & L2). destruct A as (o0 & A0 & A).
+  destruct (any_second_near n _ _ _ _ _ Sc E0 N A0) as (d & -> & D2). destruct A as (o2 & A2 & A).
+  destruct (any_part_sound _ _ _ _ _ _ D2 E1 A2) as (s & -> & S2). destruct A as (o3 & A3 & A).
+  destruct (part_err_sound _ _ _ _ _ N E) as [_ Ln]. destruct (part_err_sound _ _ _ _ _ D2 E1) as [_ Sn].
+  specialize (Ln l L2). specialize (Sn s S2). destruct (any_embed_sound _ sel B _ _ _ _ _ _ _ _ _ E2 Ln Sn A3) as (z & -> & Z2).
+  pose proof (boxed_near _ _ _ _ _ _ _ _ _ E2 Ln Sn G Z2) as Zn. destruct (any_heads_sound _ _ _ Zn _ _ _ H A) as (out & -> & Nr & Lo).
   exists out. split; [reflexivity|]. split; eauto.
+Qed.
+Theorem prepared_any n p r : prepare n p = Some r ->
+  forall pin sel1 sel2 x1 x2 o1 o2, between (kind n) sel1 -> between (kind n) sel2 -> satisfied (coords n) p x1 x2 ->
+  one_hot (coords n) x1 -> one_hot (coords n) x2 -> any_network pin sel1 n x1 o1 -> any_network pin sel2 n x2 o2 ->
+  exists y1 y2, o1 = Some y1 /\ o2 = Some y2 /\ found r x1 x2 y1 y2.
+Proof.
+  intros H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 (e1 & I1 & A1) (e2 & I2 & A2).
+  destruct (prepared_items n p r x1 x2 H P O1 O2) as (ks & its & i & es & E0 & F & Sc & Ei & Em & K). destruct P as (D1 & D2 & _).
+  destruct (any_inputs_sound pin n ks its x1 x2 e1 e2 F D1 D2 Sc E0 I1 I2) as (X & Y & e & f & -> & -> & I).
+  destruct (K X Y e f I) as ([N1 N2] & G & Fd).
+  assert (G1 := fun q => proj1 (G q)). assert (G2 := fun q => proj2 (G q)).
+  destruct (any_outputs_near n its i es sel1 e X o1 B1 Sc Ei Em N1 G1 A1) as (y1 & -> & Y1).
+  destruct (any_outputs_near n its i es sel2 f Y o2 B2 Sc Ei Em N2 G2 A2) as (y2 & -> & Y2).
+  exists y1, y2. split; [reflexivity|]. split; [reflexivity|]. apply Fd; assumption.
 Qed.
 (** As [leaf_sound], for every evaluation of either copy under f64-aux. *)
 Theorem leaf_sound_any n p r : prepare n p = Some r ->
-  forall pin sel1 sel2 x1 x2 o1 o2, between sel1 -> between sel2 -> satisfied (coords n) p x1 x2 ->
+  forall pin sel1 sel2 x1 x2 o1 o2, between (kind n) sel1 -> between (kind n) sel2 -> satisfied (coords n) p x1 x2 ->
   one_hot (coords n) x1 -> one_hot (coords n) x2 -> any_network pin sel1 n x1 o1 -> any_network pin sel2 n x2 o2 ->
   exists y1 y2, o1 = Some y1 /\ o2 = Some y2 /\
   forall g s b m, bound_of r g s = Some (b, m) ->
     row_left g x1 x2 y1 y2 <= val b + val m /\
     forall room, accepts g room (b, m) = true -> row_left g x1 x2 y1 y2 <= val (g_right g) + Rmin (val room) (2 * val m).
 Proof.
-  intros H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 (e1 & I1 & A1) (e2 & I2 & A2).
-  destruct (prepared_items n p r x1 x2 H P O1 O2) as (ks & its & i & es & E0 & F & Sc & Ei & Em & K). destruct P as (D1 & D2 & _).
-  destruct (any_inputs_sound pin n ks its x1 x2 e1 e2 F D1 D2 Sc E0 I1 I2) as (X & Y & e & f & -> & -> & I).
-  destruct (K X Y e f I) as ([N1 N2] & [G1 G2] & Fd).
-  destruct (any_outputs_near n its i es sel1 e X o1 B1 Ei Em N1 G1 A1) as (y1 & -> & Y1).
-  destruct (any_outputs_near n its i es sel2 f Y o2 B2 Ei Em N2 G2 A2) as (y2 & -> & Y2).
-  exists y1, y2. split; [reflexivity|]. split; [reflexivity|]. apply shown_bound. apply Fd; assumption.
+  intros H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 A1 A2.
+  destruct (prepared_any n p r H pin sel1 sel2 x1 x2 o1 o2 B1 B2 P O1 O2 A1 A2) as (y1 & y2 & Y1 & Y2 & F).
+  exists y1, y2. split; [exact Y1|]. split; [exact Y2|]. apply shown_bound. exact F.
 Qed.
 
 (** One copy: the premise pins every coordinate, and the second copy is the first. *)
 Corollary leaf_sound_one n p r : prepare n p = Some r ->
-  forall pin sel x o, between sel -> in_domain (coords n) x -> Forall (holds (fun k i => pick k x x i)) (when p) -> one_hot (coords n) x ->
+  forall pin sel x o, between (kind n) sel -> in_domain (coords n) x -> Forall (holds (fun k i => pick k x x i)) (when p) -> one_hot (coords n) x ->
   any_network pin sel n x o ->
   exists y, o = Some y /\ forall g s b m, bound_of r g s = Some (b, m) ->
     row_left g x x y y <= val b + val m /\

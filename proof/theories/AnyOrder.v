@@ -47,10 +47,11 @@ Definition any_row (y : list R) (r : list num * num) : option R -> Prop := any_s
 Definition any_part (p : part) (e : list R) : option (list R) -> Prop :=
   after (each (any_row e) (hidden p)) (fun s =>
   each (any_row ((if skips p then e else []) ++ map (fun v => Rmax v 0) s)) (sums p)).
-Inductive any_embed (sel : nat -> R -> R -> R) : nat -> list R -> list R -> option (list R) -> Prop :=
-| ae_nil k : any_embed sel k [] [] (Some [])
-| ae_cons k a l g s h r : rounded 1 (a + g) h -> any_embed sel (S k) l s r ->
-    any_embed sel k (a :: l) (g :: s) (match h, r with Some u, Some zs => Some (sel k a u :: zs) | _, _ => None end).
+Definition any_upper (bx : boxes) (a g : R) (o : option R) : Prop := match bx with Gap => rounded 1 (a + g) o | Paper => o = Some g end.
+Inductive any_embed (bx : boxes) (sel : nat -> R -> R -> R) : nat -> list R -> list R -> option (list R) -> Prop :=
+| ae_nil k : any_embed bx sel k [] [] (Some [])
+| ae_cons k a l g s h r : any_upper bx a g h -> any_embed bx sel (S k) l s r ->
+    any_embed bx sel k (a :: l) (g :: s) (match h, r with Some u, Some zs => Some (sel k a u :: zs) | _, _ => None end).
 Definition any_output (z : list R) (h : list num * num * num) : option R -> Prop :=
   let c := val (snd h) in
   after (each (fun g => rescaled (val g / c)) (fst (fst h))) (fun ws =>
@@ -61,7 +62,17 @@ Definition any_inputs (pin : nat -> list R -> list R) (n : net) (x : list R) (o 
   | None => any_scaled (coords n) x o
   | Some bs => o = bind (scaled (coords n) x) (encoder_value pin 0 bs)
   end.
+(* affine gaps: distances from the scaled ends *)
+Definition any_end (c : coord) (v : R) (o : option R) : Prop := if plain c then o = Some v else any_scale1 c v o.
+Inductive any_distances : list coord -> list R -> option (list R * list R) -> Prop :=
+| ad_nil : any_distances [] [] (Some ([], []))
+| ad_cons c cs v e l h a b r : any_end c (val (c_lo c)) l -> any_end c (val (c_hi c)) h ->
+    match l with Some t => rounded 3 (v - t) a | None => a = None end ->
+    match h with Some t => rounded 3 (t - v) b | None => b = None end -> any_distances cs e r ->
+    any_distances (c :: cs) (v :: e) (match a, b, r with Some p, Some q, Some (ps, qs) => Some (p :: ps, q :: qs) | _, _, _ => None end).
+Definition any_second_inputs (n : net) (e : list R) (o : option (list R)) : Prop :=
+  if ends n then after (any_distances (coords n) e) (fun p o => o = Some (fst p ++ snd p)) o else o = Some e.
 Definition any_network (pin : nat -> list R -> list R) (sel : nat -> R -> R -> R) (n : net) (x : list R) : option (list R) -> Prop :=
   after (any_inputs pin n x) (fun e =>
-  after (any_part (lower n) e) (fun l => after (any_part (second n) e) (fun s =>
-  after (any_embed sel 0 l s) (fun z => each (any_output z) (head n))))).
+  after (any_part (lower n) e) (fun l => after (any_second_inputs n e) (fun d => after (any_part (second n) d) (fun s =>
+  after (any_embed (kind n) sel 0 l s) (fun z => each (any_output z) (head n)))))).

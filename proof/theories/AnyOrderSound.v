@@ -130,13 +130,14 @@ Proof.
   { apply Near_app; [destruct (skips p); [exact N | constructor]|]. apply Near_relu, C, S. }
   destruct (any_rows_sound _ _ _ J _ _ o H B) as (l & -> & F). exists l. split; [reflexivity|]. exists s. auto.
 Qed.
-Lemma any_embed_sound sel : between sel -> forall el es e a g l s k o, map2o upper_err el es = Some e -> Near el a l -> Near es g s ->
-  any_embed sel k l s o -> exists z, o = Some z /\ boxed l s z.
+Lemma any_embed_sound bx sel : between bx sel -> forall el es e a g l s k o, map2o (upper_err bx) el es = Some e -> Near el a l -> Near es g s ->
+  any_embed bx sel k l s o -> exists z, o = Some z /\ boxed bx l s z.
 Proof.
   intros B. induction el as [|x el IH]; intros [|y es] e a g l s k o H N M A; simpl in H; try discriminate.
   - inversion N; inversion M; subst. inversion A; subst. exists []. split; [reflexivity | constructor].
   - unbind H. unbind H. injection H as <-. inversion N as [|? ? p l0 ? ls N1 N2 N3]; inversion M as [|? ? q s0 ? ss M1 M2 M3]; subst.
-    inversion A as [|? ? ? ? ? h r (w & Nw & ->) A']; subst. destruct (IH es _ _ _ _ _ _ _ E0 N3 M3 A') as (z & -> & Z).
+    inversion A as [|? ? ? ? ? h r Hu A']; subst. destruct (IH es _ _ _ _ _ _ _ E0 N3 M3 A') as (z & -> & Z).
+    destruct bx; simpl in Hu; [destruct Hu as (w & Nw & ->) | subst h; eexists; split; [reflexivity|]; apply (bx_cons _ _ _ s0); [reflexivity | apply B | exact Z]].
     unfold upper_err in E. destruct (ltb _ _) eqn:T; [|discriminate]. injection E as <-. apply ltb_spec in T.
     repeat rewrite ?val_add, ?val_norm, ?val_mul, ?val_uT, ?val_etaT, ?val_hugeT in T.
     pose proof u_pos. pose proof u_small. pose proof eps_pos. pose proof eps_small. pose proof eps_eta. pose proof huge_pos.
@@ -145,7 +146,7 @@ Proof.
     { unfold Rabs in *. repeat destruct (Rcase_abs _); lra. }
     assert (Hu : 0 <= Float.u * (val (e_size x) + val (e_size y) + (val (e_err x) + val (e_err y)))) by (apply Rmult_le_pos; lra).
     rewrite finite_small.
-    + eexists. split; [reflexivity|]. apply (bx_cons _ _ w); [exact Nw | apply B | exact Z].
+    + eexists. split; [reflexivity|]. apply (bx_cons _ _ _ w); [exact Nw | apply B | exact Z].
     + destruct Nw as (d & r & Hd & Hr & ->). eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_mult.
       assert (Rabs (1 + d) <= 2) by (eapply Rle_trans; [apply Rabs_triang|]; rewrite Rabs_R1; lra).
       assert (Rabs (l0 + s0) * Rabs (1 + d) <= huge * 2) by (apply Rmult_le_compat; try apply Rabs_pos; lra). lra.

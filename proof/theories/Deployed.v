@@ -25,11 +25,11 @@ Qed.
 
 Theorem outputs_sound n ms ds e f : outputs_dir n ms = Some ds -> Moves ms e f ->
   forall sel1 sel2, selects sel1 -> selects sel2 ->
-  let out sel e := bind (part_value (lower n) e) (fun l => bind (part_value (second n) e) (fun s =>
-    bind (embed_value sel 0 l s) (fun z => mapo (output_value z) (head n)))) in
+  let out sel e := bind (part_value (lower n) e) (fun l => bind (second_inputs n e) (fun d => bind (part_value (second n) d) (fun s =>
+    bind (embed_value (kind n) sel 0 l s) (fun z => mapo (output_value z) (head n))))) in
   exists y1 y2, out sel1 e = Some y1 /\ out sel2 f = Some y2 /\ Dirs ds y1 y2.
 Proof.
-  intros H M sel1 sel2 S1 S2 out. unfold outputs_dir in H. unbind H. unbind H. unbind H. unbind H.
+  intros H M sel1 sel2 S1 S2 out. unfold outputs_dir in H. destruct (kind n); [|discriminate]. destruct (ends n) eqn:Ne; [discriminate|]. unbind H. unbind H. unbind H. unbind H.
   destruct (andb _ _) eqn:T; [|discriminate]. injection H as <-. rewrite !andb_true_iff in T. destruct T as [[T1 T2] T3].
   destruct (Moves_sized _ _ _ M) as [Ze Zf]. pose proof (Moves_dirs _ _ _ M _ E) as D.
   destruct (part_sound (lower n) _ e _ Ze E0) as (s1 & l1 & A1 & A2 & A3 & A4 & _).
@@ -37,16 +37,16 @@ Proof.
   destruct (part_sound (second n) _ e _ Ze E1) as (t1 & g1 & C1 & C2 & C3 & C4 & _).
   destruct (part_sound (second n) _ f _ Zf E1) as (t2 & g2 & D1 & D2 & D3 & D4 & _).
   destruct (sized_upper _ _ _ _ _ E2 A4 C4) as (U1 & U2 & U3). destruct (sized_upper _ _ _ _ _ E2 B4 D4) as (V1 & V2 & V3).
-  assert (X1 : embed_value sel1 0 l1 g1 = Some l1).
+  assert (X1 : embed_value Gap sel1 0 l1 g1 = Some l1).
   { apply embed_zero; auto; [apply (float_rows _ _ _ T2 A2) | apply (zero_rows _ _ _ T1 C2)]. }
-  assert (X2 : embed_value sel2 0 l2 g2 = Some l2).
+  assert (X2 : embed_value Gap sel2 0 l2 g2 = Some l2).
   { apply embed_zero; auto; [apply (float_rows _ _ _ T2 B2) | apply (zero_rows _ _ _ T1 D2)]. }
   pose proof (rows_dirs _ _ _ _ D _ _ A1 B1) as Du. apply Dirs_relu in Du.
   assert (Dl : Dirs (map (fun r => sum_dir ((if skips (lower n) then v else []) ++
       map (fun r => sum_dir v (fst r)) (hidden (lower n))) (fst r)) (sums (lower n))) l1 l2).
   { refine (rows_dirs _ _ _ _ _ _ _ A2 B2). apply Dirs_app; [destruct (skips (lower n)); [exact D | constructor] | exact Du]. }
   destruct (head_dirs _ l1 l2 _ (head n) U1 V1 Dl T3) as (y1 & y2 & Y1 & Y2 & O).
-  exists y1, y2. unfold out. rewrite A3, B3, C3, D3. simpl. rewrite X1, X2. simpl. auto.
+  exists y1, y2. unfold out, second_inputs. rewrite A3, B3, Ne. simpl. rewrite C3, D3. simpl. rewrite X1, X2. simpl. auto.
 Qed.
 
 (** ** Rows of the conclusion *)

@@ -1,7 +1,7 @@
 (** Extraction to OCaml: integers become Zarith's (Big = Zarith's Z), nat becomes int, lists, pairs, options and booleans
     OCaml's. Every directive below is trusted. *)
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt ZArith.
-From Smile Require Import Num Exact Spread Trees Layers Premise Witness Network Joint.
+From Smile Require Import Num Exact Spread Trees Layers Premise Witness Network Joint Cases.
 Extraction Language OCaml.
 Extract Inductive positive => "Big.t"
   [ "(fun x -> Big.succ (Big.shift_left x 1))" "(fun x -> Big.shift_left x 1)" "Big.one" ]
@@ -35,4 +35,4 @@ Extract Constant Pos.add => "Big.add".
 Extract Constant N.add => "Big.add".
 Extract Constant N.max => "Big.max".
 Extract Constant N.sub => "(fun a b -> Big.max Big.zero (Big.sub a b))".
-Extraction "checker.ml" prepare bound_of mirrors accepts one_hot_ok check_order witness_ok clean ground raw_spread layers_spread settle.
+Extraction "checker.ml" prepare bound_of check_cases mean half mirrors accepts one_hot_ok check_order witness_ok clean ground raw_spread layers_spread settle.

@@ -64,7 +64,7 @@ Proof.
 Qed.
 Definition selects (sel : nat -> R -> R -> R) : Prop := forall i l u, l <= u -> l <= sel i l u <= u.
 Lemma embed_zero sel l : selects sel -> Forall fmt l -> Forall (fun v => Rabs v <= huge) l ->
-  forall s k, length s = length l -> Forall (fun v => v = 0) s -> embed_value sel k l s = Some l.
+  forall s k, length s = length l -> Forall (fun v => v = 0) s -> embed_value Gap sel k l s = Some l.
 Proof.
   intros S F. induction F as [|a l Fa _ IH]; intros B [|g s] k L Z; simpl in *; try discriminate; [reflexivity|].
   inversion B; inversion Z; subst. rewrite Rplus_0_r.

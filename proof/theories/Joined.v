@@ -1,10 +1,11 @@
 (** The theorem of the leaf rule: from float64 inputs to float64 outputs, through scaler, encoder, boxes and head. *)
 From Coq Require Import Reals List Bool Arith Lra Lia ZArith.
 From Flocq Require Import Core.
-From Smile Require Import Num Leaf Reduction LeafSound Float Binary64 Exact Spread SpreadSound Trees Layers LayerSound Premise Network
-  NetworkSound HeadSound Deployed Joint JointMargin JointHead JointPremise.
+From Smile Require Import Num Leaf Reduction LeafSound Paper Float Binary64 Exact Spread SpreadSound Trees Layers LayerSound Premise Network
+  NetworkSound HeadSound Deployed Joint JointMargin JointEnds JointHead JointPremise.
 Import ListNotations DOps DSpec.
 Open Scope R_scope.
+Module P := DPaperSound.
 
 (** ** The coordinates of e *)
 Definition at_place (cs : list coord) (ks : list known) (x y a b : list R) : Prop :=
@@ -165,7 +166,9 @@ Proof.
     rewrite Q. ring.
   - rewrite R by exact Lr. rewrite (dot_dotR []). cbn [map dotR app]. match goal with |- ?p + 0 + ?q = ?r + _ => change (p + 0 + q = q + p) end. ring.
 Qed.
-Lemma embed_clamped N X : forall l s h, S.embed N l s X h = clamped (map (S.pval N X) l) (map (S.pval N X) s) h.
+Lemma embed_clamped N X : forall l s h, S.embed N l s X h = clamped Gap (map (S.pval N X) l) (map (S.pval N X) s) h.
+Proof. induction l as [|p l IH]; intros [|q s] h; simpl; auto. rewrite IH. reflexivity. Qed.
+Lemma pembed_clamped N X : forall l s h, P.pembed N l s X h = clamped Paper (map (S.pval N X) l) (map (S.pval N X) s) h.
 Proof. induction l as [|p l IH]; intros [|q s] h; simpl; auto. rewrite IH. reflexivity. Qed.
 
 Definition us_of (n : net) (its : list item) (X : list R) : list R := S.scaled (D.mult (real_net n its)) (D.shift (real_net n its)) X.
@@ -207,15 +210,17 @@ Proof.
     exists (v :: out). simpl. rewrite V, O, L. split; [reflexivity|]. split; [|reflexivity]. split; [|exact Nr].
     rewrite sval_exact. apply B, Hn.
 Qed.
-Theorem outputs_near n its i es sel e u : between sel -> mapo (item_err (coords n)) its = Some i -> margins_of n its = Some es -> Near i u e ->
-  Forall (fun v => 0 <= v) (exact_part (second n) u) ->
-  exists l s z out, part_value (lower n) e = Some l /\ part_value (second n) e = Some s /\ embed_value sel 0 l s = Some z /\
-    mapo (output_value z) (head n) = Some out /\ length out = length (head n) /\
-    S.near es (map (fun r => S.sval r (clamped (exact_part (lower n) u) (exact_part (second n) u) z)) (map fst (head n))) out.
+Theorem outputs_near n its i es sel e u : between (kind n) sel -> forallb scales (coords n) = true ->
+  mapo (item_err (coords n)) its = Some i -> margins_of n its = Some es -> Near i u e ->
+  (kind n = Gap -> Forall (fun v => 0 <= v) (exact_part (second n) (second_exact n u))) ->
+  exists l d s z out, part_value (lower n) e = Some l /\ second_inputs n e = Some d /\ part_value (second n) d = Some s /\
+    embed_value (kind n) sel 0 l s = Some z /\ mapo (output_value z) (head n) = Some out /\ length out = length (head n) /\
+    S.near es (map (fun r => S.sval r (clamped (kind n) (exact_part (lower n) u) (exact_part (second n) (second_exact n u)) z)) (map fst (head n))) out.
 Proof.
-  intros B Ei H N G. unfold margins_of in H. rewrite Ei in H. simpl in H. unbind H. unbind H. unbind H.
-  destruct (part_err_sound _ _ _ _ _ N E) as [(l & L1 & L2) Ln]. destruct (part_err_sound _ _ _ _ _ N E0) as [(s & S1 & S2) Sn].
-  specialize (Ln l L2). specialize (Sn s S2). destruct (upper_sound sel B _ _ _ _ _ _ _ 0%nat E1 Ln Sn) as (z & Z1 & Z2).
-  pose proof (boxed_near _ _ _ _ _ _ _ _ E1 Ln Sn G Z2) as Zn. destruct (heads_near _ _ _ Zn _ _ H) as (out & O & Nr & Lo).
-  exists l, s, z, out. auto 10.
+  intros B Sc Ei H N G. unfold margins_of in H. rewrite Ei in H. simpl in H. unbind H. unbind H. unbind H. unbind H.
+  destruct (second_near n _ _ _ _ Sc E0 N) as (d & D1 & D2).
+  destruct (part_err_sound _ _ _ _ _ N E) as [(l & L1 & L2) Ln]. destruct (part_err_sound _ _ _ _ _ D2 E1) as [(s & S1 & S2) Sn].
+  specialize (Ln l L2). specialize (Sn s S2). destruct (upper_sound _ sel B _ _ _ _ _ _ _ 0%nat E2 Ln Sn) as (z & Z1 & Z2).
+  pose proof (boxed_near _ _ _ _ _ _ _ _ _ E2 Ln Sn G Z2) as Zn. destruct (heads_near _ _ _ Zn _ _ H) as (out & O & Nr & Lo).
+  exists l, d, s, z, out. auto 12.
 Qed.

@@ -1,7 +1,7 @@
 (** The leaf rule on a whole network (sections 2, 3, 3.1, 4.1, 5.1): the premise on e, the real function of e, the margins of
     the outputs, and the bound of a row. Programs only; the proofs are in JointPremise.v, JointMargin.v and Joined.v. *)
 From Coq Require Import Reals List Bool Arith ZArith.
-From Smile Require Import Num Leaf Reduction Binary64 Exact Spread Trees Layers Premise Network.
+From Smile Require Import Num Leaf Reduction Paper Sweep Slope Signs Binary64 Exact Spread Trees Layers Premise Network.
 Import ListNotations DOps.
 
 (** ** Coordinates of e: an input that passes, or what a branch makes, within a box *)
@@ -121,12 +121,19 @@ Definition scale_of (cs : list coord) (f : coord -> num) (made : num) (it : item
   match it with Pass i => match nth_error cs i with Some c => f c | None => made end | Made _ _ => made end.
 Definition piece_of (m before : nat) (skip : bool) (r : list num * num) : DChecker.piece :=
   DChecker.Piece (snd r) (if skip then firstn m (fst r) else []) (repeat zero before ++ (if skip then skipn m (fst r) else fst r)).
+(* affine gaps: c + rise·(u − u_lo) + fall·(u_hi − u), u_lo and u_hi the exact scaled ends *)
+Definition scaled_end (f : coord -> num) (c : coord) : num := mul (c_mult c) (sub (f c) (c_shift c)).
+Definition ends_piece (cs : list coord) (r : list num * num) : DChecker.piece :=
+  let rise := firstn (length cs) (fst r) in
+  let fall := skipn (length cs) (fst r) in
+  DChecker.Piece (add (sub (snd r) (DChecker.dotT rise (map (scaled_end c_lo) cs))) (DChecker.dotT fall (map (scaled_end c_hi) cs)))
+    (DChecker.axpy (negT one) fall rise) [].
 Definition real_net (n : net) (its : list item) : DChecker.net :=
   let m := length its in
   DChecker.Net (map (scale_of (coords n) c_mult one) its) (map (scale_of (coords n) c_shift zero) its)
     (hidden (lower n) ++ hidden (second n))
     (map (piece_of m 0 (skips (lower n))) (sums (lower n)))
-    (map (piece_of m (length (hidden (lower n))) (skips (second n))) (sums (second n)))
+    (map (if ends n then ends_piece (coords n) else piece_of m (length (hidden (lower n))) (skips (second n))) (sums (second n)))
     (map fst (head n)).
 
 (** ** Margins: sizes of exact values and errors of computed ones *)
@@ -149,12 +156,33 @@ Definition rows_err (i : list known_err) (rows : list (list num * num)) : option
   mapo (row_err (map e_size i) (map e_err i) R (norm (fold_right add zero R))) rows.
 Definition part_err (p : part) (i : list known_err) : option (list known_err) :=
   bind (rows_err i (hidden p)) (fun h => rows_err ((if skips p then i else []) ++ h) (sums p)).
-(* e_L + e_S + u·(L + M + e_L + e_S) + η, size L + M *)
-Definition upper_err (l s : known_err) : option known_err :=
+(* distances from the scaled ends, whose errors are those of inputs *)
+Definition end_err (c : coord) (a : known_err) : option (known_err * known_err) :=
+  let one_ f :=
+    let size := norm (add (e_size a) (absT (scaled_end f c))) in
+    let e := add (e_err a) (error c) in
+    Err size (norm (add e (add (mul uT (add size e)) etaT))) in
+  let small k := ltb (add (e_size k) (e_err k)) (add (twice hugeT) (twice hugeT)) in
+  if andb (andb (leb (c_lo c) (c_hi c)) (andb (floatb (c_lo c)) (floatb (c_hi c)))) (andb (small (one_ c_lo)) (small (one_ c_hi)))
+  then Some (one_ c_lo, one_ c_hi) else None.
+Fixpoint ends_err (cs : list coord) (i : list known_err) : option (list known_err * list known_err) :=
+  match cs, i with
+  | c :: cs', a :: i' => bind (end_err c a) (fun p => bind (ends_err cs' i') (fun r => Some (fst p :: fst r, snd p :: snd r)))
+  | [], [] => Some ([], [])
+  | _, _ => None
+  end.
+Definition second_err (n : net) (i : list known_err) : option (list known_err) :=
+  if ends n then bind (ends_err (coords n) i) (fun p => Some (fst p ++ snd p)) else Some i.
+(* lower + second: e_L + e_S + u·(L + M + e_L + e_S) + η, size L + M; second itself: the larger of both *)
+Definition upper_err (bx : boxes) (l s : known_err) : option known_err :=
+  match bx with
+  | Paper => Some (Err (maxT (e_size l) (e_size s)) (maxT (e_err l) (e_err s)))
+  | Gap =>
   let size := norm (add (e_size l) (e_size s)) in
   let e := add (e_err l) (e_err s) in
   let e := norm (add e (add (mul uT (add size e)) etaT)) in
-  if ltb (add size e) hugeT then Some (Err size e) else None.
+  if ltb (add size e) hugeT then Some (Err size e) else None
+  end.
 (* a power of two *)
 Definition power (c : num) : bool := andb (Pos.eqb (de c) 1) (Z.eqb (man c) (2 ^ Z.log2 (man c))).
 Definition head_err (Y E R : list num) (inputs : num) (h : list num * num * num) : option num :=
@@ -170,18 +198,24 @@ Definition head_err (Y E R : list num) (inputs : num) (h : list num * num * num)
   then Some e else None.
 Definition margins_of (n : net) (its : list item) : option (list num) :=
   bind (mapo (item_err (coords n)) its) (fun i =>
-  bind (part_err (lower n) i) (fun l => bind (part_err (second n) i) (fun s =>
-  bind (map2o upper_err l s) (fun z =>
+  bind (part_err (lower n) i) (fun l => bind (second_err n i) (fun j => bind (part_err (second n) j) (fun s =>
+  bind (map2o (upper_err (kind n)) l s) (fun z =>
   let R := map (fun a => norm (add (e_size a) (e_err a))) z in
-  mapo (head_err (map e_size z) (map e_err z) R (norm (fold_right add zero R))) (head n))))).
+  mapo (head_err (map e_size z) (map e_err z) R (norm (fold_right add zero R))) (head n)))))).
 
 (** ** A claim's premise and network, made ready once; then row by row *)
 Record ready := Ready {
   r_slots : list DChecker.slot; r_rows : list DChecker.row; r_sources : list (option nat); r_net : DChecker.net; r_errors : list num;
+  r_kind : boxes;
   r_pinned : list bool }.   (* coordinates of e that are equal in both copies: a split of one names both *)
 Definition shapes (n : net) (m : nat) : bool :=
   let ok p := forallb (fun r => Nat.eqb (length (fst r)) ((if skips p then m else O) + length (hidden p))) (sums p) in
-  andb (andb (ok (lower n)) (ok (second n))) (negb (skips (second n))).
+  let affine r := Nat.eqb (length (fst r)) (m + m) in
+  andb (ok (lower n))
+    (if ends n then
+      andb (andb (Nat.eqb (length (coords n)) m) (forallb affine (sums (second n))))
+        (andb (skips (second n)) (match hidden (second n), encoder n with [], None => true | _, _ => false end))
+    else ok (second n)).
 Definition pinned_in (ks : list known) (it : item) : bool :=
   match it with Pass i => match nth_error ks i with Some k => k_pinned k | None => false end | Made s _ => Spread.same s end.
 Definition prepare (n : net) (p : premise) : option ready :=
@@ -189,18 +223,43 @@ Definition prepare (n : net) (p : premise) : option ready :=
   bind (slots_of (length its) (coords n) ks its) (fun sl => bind (margins_of n its) (fun es =>
   let srcs := map source its in
   let real := real_net n its in
-  if andb (andb (shapes n (length its)) (forallb (leb zero) es))
-       (andb (forallb (DChecker.nonneg real sl false) (DChecker.second real)) (forallb (DChecker.nonneg real sl true) (DChecker.second real)))
-  then Some (Ready sl (flat_map (extra_row srcs) (when p)) srcs real es (map (pinned_in ks) its)) else None)))).
+  let wide := match kind n with   (* gaps are nowhere negative *)
+    | Gap => andb (forallb (DChecker.nonneg real sl false) (DChecker.second real)) (forallb (DChecker.nonneg real sl true) (DChecker.second real))
+    | Paper => true
+    end in
+  if andb (andb (shapes n (length its)) (forallb (leb zero) es)) wide
+  then Some (Ready sl (flat_map (extra_row srcs) (when p)) srcs real es (kind n) (map (pinned_in ks) its)) else None)))).
 
 Definition row_goal (r : ready) (g : goal) : DChecker.goal :=
   let outs_of k := map (fun o => coef k o (outs g)) (seq 0 (length (DChecker.head (r_net r)))) in
   DChecker.Goal (outs_of false) (outs_of true) (over false (r_sources r) (ins g)) (over true (r_sources r) (ins g)) (g_right g) (r_errors r).
+(* how a row is shown *)
+Inductive way :=
+| Tree (ls : list DChecker.lemma) (t : DChecker.tree)
+| Flips (ls : list DChecker.lemma) (t : DPaper.ptree)        (* paper boxes *)
+| Sweep (cuts1 cuts2 : list num)
+| Slope (t : DSlope.stree)
+| Signs (nus : list (list num)).
+(* shapes fit, and gaps are nowhere negative *)
+Definition wide (n : DChecker.net) (sl : list DChecker.slot) : bool :=
+  andb (DChecker.fits n sl)
+    (andb (forallb (DChecker.nonneg n sl false) (DChecker.second n)) (forallb (DChecker.nonneg n sl true) (DChecker.second n))).
+Definition real_bound (r : ready) (d : DChecker.goal) (w : way) : DChecker.res :=
+  match w, r_kind r with
+  | Tree ls t, Gap => DChecker.run (r_net r) (r_slots r) (r_rows r) d ls t
+  | Flips ls t, Paper => DPaper.prun (r_net r) (r_slots r) (r_rows r) d ls t
+  | Sweep c1 c2, Gap => DSweep.gap_sweep (r_net r) (r_slots r) d c1 c2
+  | Sweep c1 c2, Paper => DSweep.paper_sweep (r_net r) (r_slots r) d c1 c2
+  | Slope t, Gap => if andb (wide (r_net r) (r_slots r)) (DSlope.slope (r_net r) (r_slots r) d t) then DChecker.Bound zero else DChecker.Rejected
+  | Signs nus, Gap =>
+      if andb (wide (r_net r) (r_slots r)) (DSigns.signs (r_net r) (r_slots r) (r_rows r) d nus) then DChecker.Bound zero else DChecker.Rejected
+  | _, _ => DChecker.Rejected
+  end.
 (* the bound of a row and its margin *)
-Definition leaf_row (r : ready) (g : goal) (ls : list DChecker.lemma) (t : DChecker.tree) : option (num * num) :=
+Definition row_bound (r : ready) (g : goal) (w : way) : option (num * num) :=
   let d := row_goal r g in
   if andb (below (length (DChecker.head (r_net r))) (outs g)) (once (r_sources r) (ins g)) then
-    match DChecker.run (r_net r) (r_slots r) (r_rows r) d ls t with
+    match real_bound r d w with
     | DChecker.Bound b => Some (norm b, norm (add (DChecker.margin (DChecker.a1 d) (r_errors r)) (DChecker.margin (DChecker.a2 d) (r_errors r))))
     | _ => None
     end
@@ -227,10 +286,10 @@ Definition mirrors (r : ready) (g of_ : goal) : bool :=
     (andb (andb (andb (below (length (DChecker.head (r_net r))) (outs g)) (once (r_sources r) (ins g))) (eqb (g_right g) (g_right of_)))
       (andb (andb (same_nums (DChecker.a1 d) (DChecker.a2 e)) (same_nums (DChecker.a2 d) (DChecker.a1 e)))
             (andb (same_nums (DChecker.b1 d) (DChecker.b2 e)) (same_nums (DChecker.b2 d) (DChecker.b1 e))))).
-(* how a row is shown: a tree with lemmas, or those of an earlier row whose mirror it is *)
-Inductive shown := Tree (ls : list DChecker.lemma) (t : DChecker.tree) | Mirror (of_ : goal) (ls : list DChecker.lemma) (t : DChecker.tree).
+(* a row is shown in its own way, or in that of an earlier row whose mirror it is *)
+Inductive shown := Own (w : way) | Mirror (of_ : goal) (w : way).
 Definition bound_of (r : ready) (g : goal) (s : shown) : option (num * num) :=
   match s with
-  | Tree ls t => leaf_row r g ls t
-  | Mirror of_ ls t => if mirrors r g of_ then leaf_row r of_ ls t else None
+  | Own w => row_bound r g w
+  | Mirror of_ w => if mirrors r g of_ then row_bound r of_ w else None
   end.

@@ -164,44 +164,53 @@ Proof.
 Qed.
 
 (** ** The embedding: between computed ends, near a point between the exact ones *)
-Definition between (sel : nat -> R -> R -> R) : Prop := forall i l h, Rmin l h <= sel i l h <= Rmax l h.
-Inductive boxed : list R -> list R -> list R -> Prop :=
-| bx_nil : boxed [] [] []
-| bx_cons l g h z ls gs zs : near 1 (l + g) h -> Rmin l h <= z <= Rmax l h -> boxed ls gs zs -> boxed (l :: ls) (g :: gs) (z :: zs).
-Fixpoint clamped (a g z : list R) : list R :=
+(* select, as the network has it: never below lower where boxes may flip *)
+Definition least (bx : boxes) (l h : R) : R := match bx with Gap => Rmin l h | Paper => l end.
+Definition between (bx : boxes) (sel : nat -> R -> R -> R) : Prop := forall i l h, least bx l h <= sel i l h <= Rmax l h.
+Definition upper_near (bx : boxes) (l g h : R) : Prop := match bx with Gap => near 1 (l + g) h | Paper => h = g end.
+Inductive boxed (bx : boxes) : list R -> list R -> list R -> Prop :=
+| bx_nil : boxed bx [] [] []
+| bx_cons l g h z ls gs zs : upper_near bx l g h -> least bx l h <= z <= Rmax l h -> boxed bx ls gs zs -> boxed bx (l :: ls) (g :: gs) (z :: zs).
+Definition upper_exact (bx : boxes) (p q : R) : R := match bx with Gap => p + q | Paper => q end.
+Fixpoint clamped (bx : boxes) (a g z : list R) : list R :=
   match a, g with
-  | p :: a', q :: g' => Rmax p (Rmin (p + q) (hd 0 z)) :: clamped a' g' (tl z)
+  | p :: a', q :: g' => Rmax p (Rmin (upper_exact bx p q) (hd 0 z)) :: clamped bx a' g' (tl z)
   | _, _ => []
   end.
-Lemma upper_sound sel : between sel -> forall el es e a g l s k, map2o upper_err el es = Some e -> Near el a l -> Near es g s ->
-  exists z, embed_value sel k l s = Some z /\ boxed l s z.
+Lemma upper_sound bx sel : between bx sel -> forall el es e a g l s k, map2o (upper_err bx) el es = Some e -> Near el a l -> Near es g s ->
+  exists z, embed_value bx sel k l s = Some z /\ boxed bx l s z.
 Proof.
   intros B. induction el as [|x el IH]; intros [|y es] e a g l s k H N M; simpl in H; try discriminate.
   - inversion N; inversion M; subst. exists []. split; [reflexivity | constructor].
   - unbind H. unbind H. injection H as <-. inversion N as [|? ? p l0 ? ? N1 N2 N3]; inversion M as [|? ? q s0 ? ? M1 M2 M3]; subst.
-    destruct (IH es _ _ _ _ _ (Datatypes.S k) E0 N3 M3) as (z & Z1 & Z2).
-    unfold upper_err in E. destruct (ltb _ _) eqn:T; [|discriminate]. injection E as <-. apply ltb_spec in T.
-    repeat rewrite ?val_add, ?val_norm, ?val_mul, ?val_uT, ?val_etaT, ?val_hugeT in T.
-    pose proof u_pos. pose proof eps_pos. pose proof eps_eta. pose proof (Rabs_pos p). pose proof (Rabs_pos q).
-    pose proof (Rabs_pos (l0 - p)). pose proof (Rabs_pos (s0 - q)).
-    assert (Hb : Rabs (l0 + s0) <= val (e_size x) + val (e_size y) + (val (e_err x) + val (e_err y))).
-    { unfold Rabs in *. repeat destruct (Rcase_abs _); lra. }
-    assert (Hu : 0 <= u * (val (e_size x) + val (e_size y) + (val (e_err x) + val (e_err y)))) by (apply Rmult_le_pos; lra).
-    pose proof huge_pos. pose proof huge_top.
-    simpl. rewrite (fl_small _ _ Hb ltac:(lra)). simpl. rewrite Z1. simpl. eexists. split; [reflexivity|].
-    apply (bx_cons _ _ (rnd (l0 + s0))); [apply rnd_is_near; lra | apply B | exact Z2].
+    destruct (IH es _ _ _ _ _ (Datatypes.S k) E0 N3 M3) as (z & Z1 & Z2). destruct bx.
+    + unfold upper_err in E. destruct (ltb _ _) eqn:T; [|discriminate]. injection E as <-. apply ltb_spec in T.
+      repeat rewrite ?val_add, ?val_norm, ?val_mul, ?val_uT, ?val_etaT, ?val_hugeT in T.
+      pose proof u_pos. pose proof eps_pos. pose proof eps_eta. pose proof (Rabs_pos p). pose proof (Rabs_pos q).
+      pose proof (Rabs_pos (l0 - p)). pose proof (Rabs_pos (s0 - q)).
+      assert (Hb : Rabs (l0 + s0) <= val (e_size x) + val (e_size y) + (val (e_err x) + val (e_err y))).
+      { unfold Rabs in *. repeat destruct (Rcase_abs _); lra. }
+      assert (Hu : 0 <= u * (val (e_size x) + val (e_size y) + (val (e_err x) + val (e_err y)))) by (apply Rmult_le_pos; lra).
+      pose proof huge_pos. pose proof huge_top.
+      simpl. rewrite (fl_small _ _ Hb ltac:(lra)). simpl. rewrite Z1. simpl. eexists. split; [reflexivity|].
+      apply (bx_cons _ _ _ (rnd (l0 + s0))); [apply rnd_is_near; lra | apply B | exact Z2].
+    + simpl. rewrite Z1. simpl. eexists. split; [reflexivity|]. apply (bx_cons _ _ _ s0); [reflexivity | apply B | exact Z2].
 Qed.
-Lemma boxed_near el : forall es e a g l s z, map2o upper_err el es = Some e -> Near el a l -> Near es g s -> Forall (fun v => 0 <= v) g ->
-  boxed l s z -> Near e (clamped a g z) z.
+Lemma boxed_near bx el : forall es e a g l s z, map2o (upper_err bx) el es = Some e -> Near el a l -> Near es g s ->
+  (bx = Gap -> Forall (fun v => 0 <= v) g) -> boxed bx l s z -> Near e (clamped bx a g z) z.
 Proof.
   induction el as [|x el IH]; intros [|y es] e a g l s z H N M G X; simpl in H; try discriminate.
   - inversion N; inversion M; subst. inversion X; subst. injection H as <-. constructor.
   - unbind H. unbind H. injection H as <-. inversion N as [|? ? p l0 ? ? N1 N2 N3]; inversion M as [|? ? q s0 ? ? M1 M2 M3]; subst.
-    inversion X as [|? ? h z0 ? ? zs Hn Hz X']; subst. inversion G as [|? ? G1 G2]; subst.
-    unfold upper_err in E. destruct (ltb _ _) eqn:T; [|discriminate]. injection E as <-. clear T.
-    simpl. constructor; [| |eapply IH; eassumption]; cbn [e_size e_err]; repeat rewrite ?val_norm, ?val_add, ?val_mul, ?val_uT, ?val_etaT.
-    + clear - N1 M1 G1. unfold Rmax, Rmin. repeat destruct (Rle_dec _ _); unfold Rabs in *; repeat destruct (Rcase_abs _); lra.
-    + destruct Hn as (d & r & Hd & Hr & Hc). pose proof u_pos. pose proof eps_pos. pose proof eps_eta.
+    inversion X as [|? ? h z0 ? ? zs Hn Hz X']; subst.
+    assert (G' : bx = Gap -> Forall (fun v => 0 <= v) us0) by (intro Q; specialize (G Q); inversion G; assumption).
+    simpl. constructor; [| |eapply IH; eassumption]; clear IH X' G' E0; destruct bx; simpl in *.
+    + specialize (G eq_refl). inversion G as [|? ? G1 _]; subst. destruct (ltb _ _); [|discriminate]. injection E as <-. cbn [e_size].
+      rewrite ?val_norm, ?val_add. clear - N1 M1 G1. unfold Rmax, Rmin. repeat destruct (Rle_dec _ _); unfold Rabs in *; repeat destruct (Rcase_abs _); lra.
+    + injection E as <-. cbn [e_size]. rewrite val_maxT. clear - N1 M1. unfold Rmax, Rmin. repeat destruct (Rle_dec _ _); unfold Rabs in *; repeat destruct (Rcase_abs _); lra.
+    + specialize (G eq_refl). inversion G as [|? ? G1 _]; subst. destruct (ltb _ _); [|discriminate]. injection E as <-. cbn [e_err].
+      repeat rewrite ?val_norm, ?val_add, ?val_mul, ?val_uT, ?val_etaT.
+      destruct Hn as (d & r & Hd & Hr & Hc). pose proof u_pos. pose proof eps_pos. pose proof eps_eta.
       set (A := val (e_size x) + val (e_size y)) in *. set (e := val (e_err x) + val (e_err y)) in *.
       assert (Ab : Rabs (l0 + s0) <= A + e) by (unfold A, e, Rabs in *; repeat destruct (Rcase_abs _); lra).
       assert (Dc : Rabs (h - (l0 + s0)) <= u * (A + e) + eta).
@@ -213,5 +222,7 @@ Proof.
       assert (He : 0 <= val (e_err x) /\ 0 <= val (e_err y)) by (pose proof (Rabs_pos (l0 - p)); pose proof (Rabs_pos (s0 - q)); lra).
       replace (e + E) with (val (e_err x) + val (e_err y) + E) by reflexivity.
       clearbody E. clear - N2 M2 G1 Hz Dc HE He. simpl in Hz. revert Hz.
+      unfold Rmax, Rmin. repeat destruct (Rle_dec _ _); intro; unfold Rabs in *; repeat destruct (Rcase_abs _); lra.
+    + injection E as <-. cbn [e_err]. rewrite val_maxT. subst h. clear - N2 M2 Hz. revert Hz.
       unfold Rmax, Rmin. repeat destruct (Rle_dec _ _); intro; unfold Rabs in *; repeat destruct (Rcase_abs _); lra.
 Qed.

@@ -366,4 +366,7 @@ Module Sound (O : OPS) (S : SPEC O) (C : CHECKER O).
   Qed.
 End Sound.
 
+Module Type SOUND (O : OPS) (S : SPEC O) (C : CHECKER O).
+  Include Sound O S C.
+End SOUND.
 Module DSound := Sound DOps DSpec DChecker.

@@ -14,11 +14,15 @@ Record branch := Branch {
   box : list (num * num) }.       (* ends of its outputs; none if it passes its columns on *)
 (* hidden units, whether the last sum reads the inputs too, and its rows over inputs and units *)
 Record part := Part { hidden : list (list num * num); skips : bool; sums : list (list num * num) }.
+(* the upper end of a box: lower + second, or second itself *)
+Inductive boxes := Gap | Paper.
 Record net := Net {
   coords : list coord;
   encoder : option (list branch);
+  kind : boxes;
+  ends : bool;                               (* affine gaps: second reads distances from the ends of the domain *)
   lower : part;
-  second : part;                             (* the gap *)
+  second : part;
   head : list (list num * num * num) }.      (* weights and bias in output units, output scale *)
 
 Definition bind {A B} (o : option A) (f : A -> option B) : option B := match o with Some a => f a | None => None end.
@@ -58,10 +62,22 @@ Fixpoint encoder_value (pin : nat -> list R -> list R) (k : nat) (bs : list bran
 Definition part_value (p : part) (e : list R) : option (list R) :=
   bind (mapo (row_value e) (hidden p)) (fun s =>
   mapo (row_value ((if skips p then e else []) ++ map (fun v => Rmax v 0) s)) (sums p)).
+(* û − û_lo and û_hi − û, û_lo and û_hi the scaled ends *)
+Fixpoint distances (cs : list coord) (e : list R) : option (list R * list R) :=
+  match cs, e with
+  | c :: cs', v :: e' =>
+      bind (scale1 c (val (c_lo c))) (fun l => bind (scale1 c (val (c_hi c))) (fun h =>
+      bind (fl (v - l)) (fun a => bind (fl (h - v)) (fun b => bind (distances cs' e') (fun r => Some (a :: fst r, b :: snd r))))))
+  | [], [] => Some ([], [])
+  | _, _ => None
+  end.
+Definition second_inputs (n : net) (e : list R) : option (list R) :=
+  if ends n then bind (distances (coords n) e) (fun p => Some (fst p ++ snd p)) else Some e.
 (* [sel i l u]: what select returns for the backbone's i-th number between the ends l and u *)
-Fixpoint embed_value (sel : nat -> R -> R -> R) (k : nat) (l s : list R) : option (list R) :=
+Definition upper_value (bx : boxes) (a g : R) : option R := match bx with Gap => fl (a + g) | Paper => Some g end.
+Fixpoint embed_value (bx : boxes) (sel : nat -> R -> R -> R) (k : nat) (l s : list R) : option (list R) :=
   match l, s with
-  | a :: l', g :: s' => bind (fl (a + g)) (fun up => bind (embed_value sel (S k) l' s') (fun r => Some (sel k a up :: r)))
+  | a :: l', g :: s' => bind (upper_value bx a g) (fun up => bind (embed_value bx sel (S k) l' s') (fun r => Some (sel k a up :: r)))
   | [], [] => Some []
   | _, _ => None
   end.
@@ -73,8 +89,8 @@ Definition output_value (z : list R) (h : list num * num * num) : option R :=
 Definition network (pin : nat -> list R -> list R) (sel : nat -> R -> R -> R) (n : net) (x : list R) : option (list R) :=
   bind (scaled (coords n) x) (fun u =>
   bind (match encoder n with None => Some u | Some bs => encoder_value pin 0 bs u end) (fun e =>
-  bind (part_value (lower n) e) (fun l => bind (part_value (second n) e) (fun s =>
-  bind (embed_value sel 0 l s) (fun z => mapo (output_value z) (head n)))))).
+  bind (part_value (lower n) e) (fun l => bind (second_inputs n e) (fun d => bind (part_value (second n) d) (fun s =>
+  bind (embed_value (kind n) sel 0 l s) (fun z => mapo (output_value z) (head n))))))).
 
 (** ** Its inputs: sizes, errors, and how they move *)
 Definition far (c : coord) : num := maxT (sub (c_shift c) (c_lo c)) (sub (c_hi c) (c_shift c)).
@@ -185,7 +201,7 @@ Definition zero_row (r : list num * num) : bool := andb (isz (snd r)) (forallb i
 
 (* how the outputs move; [None]: the rule does not apply, or something may overflow *)
 Definition outputs_dir (n : net) (ms : list moving) : option (list dir) :=
-  bind (mapo fst ms) (fun ds =>
+  bind (match kind n, ends n with Gap, false => mapo fst ms | _, _ => None end) (fun ds =>
   let Y := map snd ms in
   bind (part_size (lower n) Y) (fun L =>
   bind (part_size (second n) Y) (fun M =>

@@ -61,7 +61,8 @@ Module PaperChecker (O : OPS) (C : CHECKER O).
     match t with
     | PLeaf s1 s2 t1 t2 nu ys =>
         match flat (slots (base c)) us (phs (base c)) (fphs c) ds p1 p2 s1 s2 f with
-        | None => Closed
+        | None =>   (* closed; a wrong sign is refused here too *)
+            match added ks ys f, extras rows nu (const f) (q1 f) (q2 f) with Some _, Some _ => Closed | _, _ => Rejected end
         | Some g => leaf us rows ks g (base c) t1 t2 nu ys
         end
     | PPhase side j b a =>
@@ -110,10 +111,8 @@ End PAPER.
 Module DPaper := PaperChecker DOps DChecker.
 
 Open Scope R_scope.
-Module PaperSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : PAPER O C).
-  Import O S C K.
-  Module M := Sound O S C.
-  Import M.
+Module PaperSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : PAPER O C) (M : SOUND O S C).
+  Import O S C K M.
   Ltac num := repeat rewrite ?val_zero, ?val_one, ?val_add, ?val_sub, ?val_mul in *.
 
   Definition dval (us : list unit) (z : list R) (d : piece) : R := val (pc d) + dot (ps d) z + relus (po d) us z.
@@ -296,4 +295,7 @@ Module PaperSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : PAPER O C).
     rewrite E in B. simpl in B. unfold psival in B. simpl in B, B1, B2. num. lra.
   Qed.
 End PaperSound.
-Module DPaperSound := PaperSound DOps DSpec DChecker DPaper.
+Module Type PAPERSOUND (O : OPS) (S : SPEC O) (C : CHECKER O) (K : PAPER O C) (M : SOUND O S C).
+  Include PaperSound O S C K M.
+End PAPERSOUND.
+Module DPaperSound := PaperSound DOps DSpec DChecker DPaper DSound.

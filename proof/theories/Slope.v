@@ -88,7 +88,10 @@ Module SlopeChecker (O : OPS) (C : CHECKER O).
   Fixpoint walk (ds : list dirn) (mv : list bool) (us : list unit) (k q : vec) (c : cell) (t : stree) : bool :=
     match t with
     | Holds =>
-        match slopes (slots c) ds us (phs c) k q with None => true | Some v => signs_ok ds v end
+        match span false (slots c) [] with
+        | None => true                           (* no point at all *)
+        | Some _ => match slopes (slots c) ds us (phs c) k q with None => true | Some v => signs_ok ds v end
+        end
     | Empty le ge =>
         match emptyform us (phs c) le ge [] zero with
         | None => false

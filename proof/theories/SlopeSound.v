@@ -4,9 +4,8 @@ From Smile Require Import Num Leaf Reduction LeafBase LeafSound Slope.
 Import ListNotations.
 
 Open Scope R_scope.
-Module SlopeSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : SLOPE O C).
+Module SlopeSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : SLOPE O C) (M : SOUND O S C).
   Import O S C K.
-  Module M := Sound O S C.
   Import M.
 
   (** a segment from q to p in one cell: every coordinate moves its way, pinned ones and categories stay *)
@@ -235,7 +234,8 @@ Module SlopeSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : SLOPE O C).
     seg (slots c) mv ds x y -> agree (phs c) -> phases_ok (phs c) us x y -> fval us k q x <= fval us k q y.
   Proof.
     intro St. induction t as [|le ge|j b IHb a IHa|i th b IHb a IHa|i p b IHb a IHa]; intros c W G A P; simpl in W.
-    - destruct (seg_incell _ _ _ _ _ G) as [I1 _]. destruct (slopes_some _ _ I1 ds us (phs c) k q) as [v E]. rewrite E in W.
+    - destruct (seg_incell _ _ _ _ _ G) as [I1 _]. destruct (span_sound false _ _ _ I1 []) as [l0 [h0 [F0 _]]]. rewrite F0 in W.
+      destruct (slopes_some _ _ I1 ds us (phs c) k q) as [v E]. rewrite E in W.
       pose proof (slopes_sound _ _ _ _ _ G _ _ _ _ _ P St E). pose proof (signs_sound _ _ _ _ _ G _ W). lra.
     - exfalso. destruct (seg_incell _ _ _ _ _ G) as [I1 _].
       destruct (emptyform us (phs c) le ge [] zero) as [[w b]|] eqn:E; [|discriminate].
@@ -338,10 +338,10 @@ Module SlopeSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : SLOPE O C).
   Proof. induction l; simpl; auto. Qed.
 
   Theorem slope_sound n sl g t : slope n sl g t = true -> ready n sl = true ->
-    forall (h : list R -> list R) x y, incell sl x y ->
-    dot (a1 g) (network n h x) + dot (a2 g) (network n h y) + dot (b1 g) x + dot (b2 g) y <= 0.
+    forall hx hy x y, incell sl x y ->
+    dot (a1 g) (networkv n hx x) + dot (a2 g) (networkv n hy y) + dot (b1 g) x + dot (b2 g) y <= 0.
   Proof.
-    intros E D h x y I0. pose proof (row_le_psi n sl g D (h x) (h y) x y I0) as B. unfold network.
+    intros E D hx hy x y I0. pose proof (row_le_psi n sl g D hx hy x y I0) as B.
     unfold slope in E. set (f := psi_of n g) in *. destruct (sdirs sl) as [ds|] eqn:Ds; [|discriminate].
     rewrite !andb_true_iff in E. destruct E as [[E1 [E2 E3]] W]. apply isz_spec in E1.
     unfold psival in B. rewrite E1, (opposite_dot y _ _ E2), (opposite_relus y _ _ _ E3) in B.
@@ -358,4 +358,7 @@ Module SlopeSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : SLOPE O C).
     apply root_phases.
   Qed.
 End SlopeSound.
-Module DSlopeSound := SlopeSound DOps DSpec DChecker DSlope.
+Module Type SLOPESOUND (O : OPS) (S : SPEC O) (C : CHECKER O) (K : SLOPE O C) (M : SOUND O S C).
+  Include SlopeSound O S C K M.
+End SLOPESOUND.
+Module DSlopeSound := SlopeSound DOps DSpec DChecker DSlope DSound.

@@ -85,9 +85,13 @@ BAD = {
     "does not follow a linear layer": [("Relu", [], {}), *GOOD[2:]],
     "linear layer; export": GOOD[:-1],
     "stands behind a layer": [*GOOD, ("Mul", ["c"], {})],
-    "has factors": [*GOOD[2:5], ("Gemm", ["v", "c"], {"transB": 1, "alpha": 2.0})],
+    "has factors or transposes its input": [*GOOD[2:5], ("Gemm", ["v", "c"], {"transB": 1, "alpha": 2.0})],
     "not stored in the file": [("MatMul", ["nowhere"], {}), *GOOD[3:]],
     "reads 3 numbers": [*GOOD[2:5], ("Gemm", ["mean"], {"transB": 1})],
+    "has the attribute 'alpha'": [*GOOD[2:4], ("Relu", [], {"alpha": 1.0}), GOOD[5]],
+    "may be told to drop units at random": [("Dropout", ["range", "mean"], {}), *GOOD[2:]],
+    "has weights with 1 dimensions": [("MatMul", ["range"], {}), *GOOD[3:]],
+    "is defined by 'com.others'": [*GOOD[2:4], ("Relu", [], {"domain": "com.others"}), GOOD[5]],
 }
 
 
@@ -95,6 +99,35 @@ BAD = {
 def test_other_nodes_are_named(tmp_path, why):
     with pytest.raises(SmileError, match=why):
         read_network(saved(tmp_path / "net.onnx", chain(*BAD[why]), W))
+
+
+def test_nodes_that_read_or_write_the_wrong_way_are_named(tmp_path):
+    turned = chain(*GOOD[2:])
+    turned[0].input[:] = ["w", "x"]
+    stored = chain(*GOOD[2:])
+    stored[1].output[0] = stored[2].input[0] = "mean"
+    twice = [helper.make_node("Constant", [], ["w"], value=numpy_helper.from_array(W["w"])), *chain(*GOOD[2:])]
+    for nodes, why in (
+        (turned, "multiplies its input from the left"),
+        (stored, "gives what the file stores as a tensor"),
+        (twice, "The file stores the tensor 'w' twice"),
+    ):
+        with pytest.raises(SmileError, match=why):
+            read_network(saved(tmp_path / "net.onnx", nodes, W))
+
+
+@pytest.mark.parametrize(
+    ("weights", "biases", "scaling", "why"),
+    [
+        ([(2, 3)], [3], [], r"Layer 1 has weights of shape \(2, 3\) and biases of shape \(3,\)"),
+        ([(2, 3), (1, 4)], [2, 1], [], "Layer 2 reads 4 numbers, but layer 1 gives 2"),
+        ([(1, 3)], [1], [("add", np.ones(2))], r"The scaling has a step 'add' with constants of shape \(2,\)"),
+        ([(1, 3)], [1], [("div", np.array([1, 0, 1]))], "The scaling multiplies or divides an input by zero"),
+    ],
+)
+def test_networks_whose_parts_do_not_fit_are_one_sentence(weights, biases, scaling, why):
+    with pytest.raises(SmileError, match=why):
+        DeepNet(tuple(map(np.ones, weights)), tuple(map(np.ones, biases)), "float64", tuple(scaling))
 
 
 def test_dynamic_columns_are_refused(tmp_path):
@@ -142,6 +175,8 @@ def test_torch_sequentials(tmp_path):
     for bad in (nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), nn.Sequential(nn.Linear(3, 2), nn.ReLU())):
         with pytest.raises(SmileError):
             read_network(bad)
+    with pytest.raises(SmileError, match="follows another Linear; put a ReLU between them"):
+        read_network(nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1)))
     with pytest.raises(SmileError, match="LSTM cannot be audited"):
         read_network(nn.LSTM(3, 2))
 
@@ -156,11 +191,16 @@ def test_scikit_learn_networks_and_their_scalers():
     classifier = MLPClassifier(hidden_layer_sizes=(4,), max_iter=5, random_state=0).fit(x, y > 0)
     logit = read_network(classifier)(x)[:, 0]
     np.testing.assert_allclose(1 / (1 + np.exp(-logit)), classifier.predict_proba(x)[:, 1], rtol=1e-6)
-    for bad in (
-        MLPRegressor(),
-        MLPRegressor(activation="tanh", max_iter=5).fit(x, y),
-        make_pipeline(PolynomialFeatures(), MLPRegressor(max_iter=5)).fit(x, y),
-        make_pipeline(StandardScaler()).fit(x),
+    read = "StandardScaler and MinMaxScaler are read"
+    for bad, why in (
+        (MLPRegressor(), "is not fitted; call fit first"),
+        (MLPRegressor(activation="tanh", max_iter=5).fit(x, y), "has the activation 'tanh'; 'relu' is audited"),
+        (
+            make_pipeline(PolynomialFeatures(), MLPRegressor(max_iter=5)).fit(x, y),
+            f"holds a PolynomialFeatures; {read}",
+        ),
+        (make_pipeline(MinMaxScaler(clip=True), MLPRegressor(max_iter=5)).fit(x, y), rf"holds the step Min.*; {read}"),
+        (make_pipeline(StandardScaler()).fit(x), "The pipeline ends in a StandardScaler"),
     ):
-        with pytest.raises(SmileError):
+        with pytest.raises(SmileError, match=why):
             read_network(bad)

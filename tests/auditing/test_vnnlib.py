@@ -84,10 +84,20 @@ def test_queries_are_decided(model, tmp_path, condition, status):
     ("text", "words"),
     [
         ("(assert (and (> Y_g[0,0] (+ Y_f[0,0] 0.05)) (< Y_g[0,0] (- Y_f[0,0] 0.05))))", "vacuous"),
-        ("(assert (and (> Y_g[0,0] 0) (> Y_f[0,0] 0)))", "2 conditions on outputs at once"),
+        (
+            "(assert (and (> Y_g[0,0] 0) (> Y_f[0,0] 0)))",
+            "2 conditions on outputs at once; audits cover one, or several joined by 'or'",
+        ),
         ("", "no condition on outputs"),
         ("(assert (> Y_f[0,0] X_f[0]))", "relates outputs to inputs"),
-        ("(assert (<= X_f[0] -1)) (assert (> Y_f[0,0] 0))", "leaves input 0 no value"),
+        (
+            "(assert (<= X_f[0] -1)) (assert (> Y_f[0,0] 0))",
+            "leaves input 0 no value, so that every network would pass",
+        ),
+        (
+            "(assert (> X_f[1] 0.25)) (assert (> Y_f[0,0] 0))",
+            "leaves input 1 no value, so that every network would pass",
+        ),
         ("(assert (<= (+ X_f[0] X_f[1]) 1)) (assert (> Y_f[0,0] 0))", "bounds and differences are read"),
         ("(assert (> Z[0] 0))", "does not declare"),
         ("(assert (> Y_f[0,2] 0))", "has 2 elements"),
@@ -211,6 +221,7 @@ def test_the_command_refuses_what_does_not_fit(tmp_path):
         ([*both, "--against", "none", "--equal", "1"], "There is no file 'none'"),
         ([*both, "--against", "none", "--equal", "much"], "'much' is not a number"),
         ([*both, "--against", "none", "--equal", "1", "--fair", "a"], "leave out other rules"),
+        ([*both, "--to-vnnlib", str(tmp_path / "q"), "--fair", "a", "--labels"], "--to-vnnlib writes rules and audits"),
     ):
         done = CliRunner().invoke(app, arguments)
         assert done.exit_code == 2 and words in done.output, done.output

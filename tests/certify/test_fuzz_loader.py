@@ -12,7 +12,7 @@ from smilenn.errors import SmileError
 from smilenn.model.bundle import load_net
 from smilenn.model.net import SmileNet
 
-RUNS = [(4.0, 1), pytest.param(120.0, None, marks=pytest.mark.slow)]  # seconds, seed (None: another every time)
+RUNS = [(2.0, 1), pytest.param(120.0, None, marks=pytest.mark.slow)]  # seconds, seed (None: another every time)
 
 
 def answers(read):

@@ -544,6 +544,14 @@ def test_sums_that_might_round_are_refused(checked, grid, changes, expected):
     assert status(checked, dyadic(grid), weights(**ONE | changes)) == expected
 
 
+def test_a_dyadic_network_has_a_moderate_scale(checked):
+    for power, expected in ((400, "certified"), (401, "refused"), (-400, "certified"), (-401, "refused")):
+        net = dyadic(1, output_scale=[2.0**power])
+        report = checked(net, weights(**ONE), WIDE, [[0.0]], (LEAF, [c.Leaf()]))
+        assert report.status == expected, (power, report.reason)
+        assert expected == "certified" or "needs output scales from 2^-400 to 2^400" in report.reason
+
+
 def test_ends_are_rounded_halves_to_even(checked):
     """On the grid of halves: 0.25 → 0, 0.3 → 1/2, 0.75 → 1; the size of û is that of the rounded end."""
     big = {0.25: 2.0**900, 0.3: 2.0**53, 0.75: 2.0**52, 1.2: 2.0**52, 1.25: 2.0**52}

@@ -7,7 +7,7 @@ import torch
 from sklearn.model_selection import cross_val_score
 
 import smilenn
-from smilenn import Config, SmileRegressor
+from smilenn import Config, Network, SmileRegressor
 from smilenn.clusters.dask_pool import DaskPool
 from smilenn.clusters.task import ClusterError
 
@@ -22,7 +22,9 @@ def data():
 
 
 def fitted(restarts=1):
-    model = SmileRegressor(increasing=["a"], config=Config(epochs=3), restarts=restarts, random_state=0)
+    model = SmileRegressor(
+        increasing=["a"], config=Config(epochs=3), network=Network(restarts=restarts), random_state=0
+    )
     return model.fit(*data())
 
 

@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from smilenn import Bounded, Domain, Fair, Monotone, Network, Robust, SmileError, fit_deep, load_deep
 from smilenn.auditing.network import DeepNet
 from smilenn.certify import check_deep
 from smilenn.certify.reference import deep as reference
+from smilenn.cli import app
 from smilenn.deep.certificate import certified_box
 from smilenn.deep.ends import boxed_row, claimed_rows, ends_of, order_row
 from smilenn.errors import AlteredError
@@ -180,6 +182,64 @@ def test_folders_that_lie_are_refused(fair, tmp_path):
             load_deep(spoiled(name, lie))
     with pytest.raises(SmileError, match="not the folder"):
         load_deep(tmp_path / "nowhere")
+
+
+def test_every_file_is_bound_to_the_certificate(fair, tmp_path):
+    """deep.json had no digest: another task, mean or order of names was loaded beside the same certificate."""
+    fair.save(tmp_path / "good")
+    found = CliRunner().invoke(app, ["check", str(tmp_path / "good")])
+    assert found.exit_code == 0 and "which this certificate was saved with" in found.output
+    for name, change in {"task": "binary", "mean": 5.0, "scale": 2.0}.items():
+        folder = tmp_path / name
+        shutil.copytree(tmp_path / "good", folder)
+        content = json.loads((folder / "deep.json").read_text())
+        (folder / "deep.json").write_text(json.dumps(content | {name: change}))
+        with pytest.raises(AlteredError, match="was not saved with the deep.json"):
+            load_deep(folder)
+        found = CliRunner().invoke(app, ["check", str(folder)])
+        assert found.exit_code == 1 and "was not saved with the deep.json" in found.output
+    data = bytearray((tmp_path / "good/backbone.safetensors").read_bytes())
+    data[-1] ^= 1
+    (tmp_path / "good/backbone.safetensors").write_bytes(data)
+    with pytest.raises(AlteredError, match=r"backbone\.safetensors is not the file that was saved"):
+        load_deep(tmp_path / "good")
+    (tmp_path / "task/deep.json").unlink()
+    (tmp_path / "task/deep.json").symlink_to(tmp_path / "mean/deep.json")
+    with pytest.raises(SmileError, match="not a regular file"):
+        load_deep(tmp_path / "task")
+
+
+def test_a_folder_of_version_1_is_to_be_fitted_again(fair, tmp_path):
+    fair.save(tmp_path / "model")
+    content = json.loads((tmp_path / "model/deep.json").read_text())
+    (tmp_path / "model/deep.json").write_text(json.dumps(content | {"version": 1}))
+    with pytest.raises(SmileError, match="of version 2; fit it again"):
+        load_deep(tmp_path / "model")
+
+
+def test_the_order_of_names_is_bound_too(tmp_path):
+    """'low < mid < high' could become 'low < high < mid': one allowed step was then two, under the same certificate."""
+    frame, y = table(60)
+    rating = pd.Categorical.from_codes(np.arange(60) % 3, categories=["low", "mid", "high"], ordered=True)
+    rule = Robust({"rating": 1}, 1.5)
+    model = fit_deep(frame.assign(rating=rating), y, rule, hidden=(3,), backbone=(3,), epochs=1, time_limit=2.0)
+    model.save(tmp_path / "model")
+    file = tmp_path / "model/deep.json"
+    assert "low < mid < high" in file.read_text()
+    file.write_text(file.read_text().replace("low < mid < high", "low < high < mid"))
+    with pytest.raises(AlteredError, match="was not saved with the deep.json"):
+        load_deep(tmp_path / "model")
+
+
+def test_a_process_that_flushes_subnormal_numbers_does_not_predict(fair):
+    frame, _ = table(5)
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor does not flush")
+    try:
+        with pytest.raises(SmileError, match="takes subnormal numbers for zero"):
+            fair.values(frame)
+    finally:
+        torch.set_flush_denormal(False)
 
 
 def test_another_backbone_breaks_no_rule(fair, tmp_path):

@@ -18,8 +18,17 @@ from smilenn.certify.verdicts import inspect
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
 
+WHOLE = "test_a_pipeline_as_people_write_it"  # the self-test and the process of the checker as users have them
 
-def people(n=120):
+
+@pytest.fixture(autouse=True)
+def quick(request):
+    """Short self-tests for the other tests: a clamp asks its model for every row by itself."""
+    if request.node.name != WHOLE:
+        request.getfixturevalue("quick_fits")
+
+
+def people(n=60):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"income": rng.uniform(0, 9, n), "race": rng.choice(["a", "b"], n)})
     return frame, frame["income"] + 2.0 * (frame["race"] == "a") + rng.normal(0, 0.1, n)
@@ -136,7 +145,7 @@ def test_a_clamp_names_its_output_and_shows_its_quality(tmp_path, kind):
     for one in (model, kind.load(tmp_path / "clamp", model.model_)):
         assert named in one.certificate_.statement and one.certificate_.accepted
         shown = html.unescape(one._repr_html_())
-        assert named in shown and one.quality_.sentence() in shown and "On 120 training rows" in shown
+        assert named in shown and one.quality_.sentence() in shown and f"On {len(X)} training rows" in shown
         score = one.quality_.numbers["r2" if number else "accuracy"]
         assert score == pytest.approx(model.score(X, target))
     assert check(tmp_path / "clamp").status == "proved"

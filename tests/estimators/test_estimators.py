@@ -122,7 +122,7 @@ def test_without_properties_nothing_is_proved():
 
 def test_restarts_choose_a_proved_network():
     X, y = line()
-    model = SmileRegressor(increasing=["x"], restarts=2, **SMALL).fit(X, y)
+    model = SmileRegressor(increasing=["x"], **SMALL).set_params(network__restarts=2).fit(X, y)
     assert isinstance(model.verdict_, Proved)
 
 
@@ -328,12 +328,11 @@ def test_bad_data(change, message):
         ({"properties": [smilenn.Custom(when=["a.x >= 1000"], then=["a.out <= b.out"])]}, "No inputs satisfy"),
         ({"out_of_bounds": "ignore"}, "out_of_bounds"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
-        ({"restarts": 0}, "restarts"),
         ({"network": {"hidden": 3}}, "network is a Network"),
         ({"domain": "wide"}, "domain is a Domain or Columns"),
         ({"time_limit": 0}, "time_limit"),
-        ({"device": "abacus"}, "none that torch knows"),
-        ({"device": "cuda:99"}, "is not there"),
+        ({"network": Network(device="abacus")}, "none that torch knows"),
+        ({"network": Network(device="cuda:99")}, "is not there"),
         ({"network": Network(backbone=lambda m, n: None)}, "returns a torch module"),
     ],
 )

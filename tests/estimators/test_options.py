@@ -58,15 +58,13 @@ def test_the_parameters_are_few_and_can_be_read_off():
         "time_limit",
         "certify_limit",
         "validation_fraction",
-        "restarts",
         "random_state",
         "verbose",
-        "device",
     ]
     assert list(inspect.signature(SmileRegressor).parameters) == [*shared, "quantiles"]
     assert list(inspect.signature(SmileClassifier).parameters) == [*shared, "class_weight", "positive"]
-    model = SmileRegressor(restarts=3)
-    assert model.restarts == 3 and model.get_params(deep=False).keys() == {*shared, "quantiles"}
+    model = SmileRegressor(verbose=1)
+    assert model.verbose == 1 and model.get_params(deep=False).keys() == {*shared, "quantiles"}
 
 
 @pytest.mark.parametrize("name", REMOVED)
@@ -119,6 +117,8 @@ def test_clamped_models_follow_the_same_rules():
         (Network, {"hidden": 0}, "hidden must be at least 1, not 0."),
         (Network, {"embedding": 2.5}, "embedding must be a whole number, not 2.5."),
         (Network, {"members": True}, "members must be a whole number, not True."),
+        (Network, {"restarts": 0}, "restarts must be at least 1, not 0."),
+        (Network, {"device": 0}, "device is a torch device such as 'cpu' or 'cuda', not 0."),
         (Network, {"backbone": "mlp"}, "backbone is a function"),
         (Network, {"backbone_sizes": 32}, "backbone_sizes lists widths of layers"),
         (Network, {"backbone_sizes": (8, 0)}, "a width of backbone_sizes must be at least 1, not 0."),
@@ -304,3 +304,22 @@ def test_flat_parameters_of_earlier_folders_are_read(tmp_path):
     document["params"] |= {"increasing": [], "protected": None, "listed_properties": 3}
     write_folder(tmp_path / "older", files | {"model.json": dump_json(document)})
     assert smilenn.load(tmp_path / "older").properties == tuple(rules)
+
+
+def test_restarts_and_device_that_stood_beside_the_network_are_read(tmp_path):
+    from smilenn.model.folder import dump_json, parse_json, read_folder, write_folder
+
+    frame, y = table()
+    options = Network(hidden=3, restarts=2)
+    SmileRegressor(**SMALL, increasing=["x"], network=options).fit(frame, y).save(tmp_path / "new")
+    assert smilenn.load(tmp_path / "new").network == options
+    files = read_folder(tmp_path / "new")
+    document = parse_json(files["model.json"], "model.json")
+    network = document["params"]["network"]
+    beside = {name: network.pop(name) for name in ("restarts", "device")}
+    document["params"] |= beside
+    write_folder(tmp_path / "old", files | {"model.json": dump_json(document)})
+    assert smilenn.load(tmp_path / "old").network == options
+    document["params"] |= {"network": None, "restarts": 1}
+    write_folder(tmp_path / "plain", files | {"model.json": dump_json(document)})
+    assert smilenn.load(tmp_path / "plain").network is None

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Fair, Network, SmileRegressor
+from smilenn import Fair, Network, SmileRegressor, prove
 from smilenn.provers.tree import relaxation
 from smilenn.provers.tree.branch import BranchAndBound
 from smilenn.train.config import Config
@@ -67,3 +67,32 @@ def test_certifying_anew_searches_once(searches):
     assert model.certify().status == "proved"
     verdict, certificate = searches
     assert verdict[1] > 0 and certificate[1] == 0
+
+
+def test_a_time_limit_covers_the_proof_and_the_certificate(monkeypatch):
+    """The proof gets at most half; the certificate what is left of it, and a second in any case; 0 asks for none."""
+    from smilenn.estimators import verdict_mixin
+
+    X, y = table()
+    config = Config(pretrain_epochs=2, epochs=2, posttrain_rounds=0)
+    model = SmileRegressor(increasing=["a"], config=config, certify_limit=30.0, random_state=0).fit(X, y)
+    clock, took, asked = [0.0], [0.0], []
+    honest = verdict_mixin.judge
+
+    def slow_proof(estimator, *, time_limit, **options):
+        asked.append(time_limit)
+        clock[0] += took[0]
+        return prove(estimator)
+
+    def judge(*parts, time_limit, **options):
+        asked.append(time_limit)
+        return honest(*parts, time_limit=min(time_limit, 5.0), **options)
+
+    monkeypatch.setattr(verdict_mixin, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(verdict_mixin, "prove", slow_proof)
+    monkeypatch.setattr(verdict_mixin, "judge", judge)
+    for limit, took[0], wanted in ((20, 3, [10, 17]), (20, 10.5, [10, 9.5]), (1.5, 1, [0.75, 1]), (None, 2, [30, 58])):
+        asked.clear()
+        assert model.certify(time_limit=limit).certificate and asked == wanted
+    took[0] = 0.0
+    assert not model.certify(time_limit=0).certificate and asked[-2:] == [0, 0]

@@ -45,7 +45,7 @@ def dying(monkeypatch, dead):
 def test_the_others_are_tried(monkeypatch, caplog, dead):
     seeds = dying(monkeypatch, dead)
     with caplog.at_level(logging.WARNING, logger="smilenn"):
-        model = SmileRegressor(increasing=["x"], restarts=2, **SMALL).fit(*data())
+        model = SmileRegressor(increasing=["x"], **SMALL).set_params(network__restarts=2).fit(*data())
     assert isinstance(model.verdict_, Proved)
     assert len(set(seeds)) == 3 and model.seed_ in seeds and seeds.index(model.seed_) not in dead
     warned = [record.getMessage() for record in caplog.records if "dead" in record.getMessage()]
@@ -90,7 +90,7 @@ def test_no_epoch_begins_when_the_limit_is_over(monkeypatch, kind):
 
 def test_no_restart_begins_when_the_limit_is_over(monkeypatch):
     seeds = dying(monkeypatch, set())
-    model = SmileRegressor(increasing=["x"], restarts=3, time_limit=1e-9, **SMALL).fit(*data())
+    model = SmileRegressor(increasing=["x"], time_limit=1e-9, **SMALL).set_params(network__restarts=3).fit(*data())
     assert len(seeds) == 1 and model.quality_.steps == 0
 
 

@@ -3,6 +3,8 @@
 `version1` holds a model without encoder, one with a pinned module and a clamp, saved by 0.1 and certified there.
 """
 
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,12 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.linear_model import LinearRegression
+from typer.testing import CliRunner
 
 import smilenn
 from smilenn.certify import check
 from smilenn.certify.reference import check as reference
+from smilenn.cli import app
 from smilenn.cli.words import judgement_text
 from smilenn.errors import SmileError
 from smilenn.estimators.clamped import ClampedRegressor
@@ -54,6 +58,22 @@ def test_a_model_of_version_1_is_proved_again_and_marked(data, tmp_path):
     assert "version" not in model.verdict_.sentence()
     model.save(tmp_path / "m")
     assert check.check_folder(tmp_path / "m").version == 2 and smilenn.check(tmp_path / "m").status == "proved"
+
+
+@pytest.mark.parametrize("name", ["pinned", "clamp"])
+def test_smile_check_says_what_load_says_of_pinned_folders_of_version_1(name, tmp_path):
+    """It said "rejected", exit code 1, as of files that were changed."""
+    found = CliRunner().invoke(app, ["check", str(HERE / name)])
+    assert found.exit_code == 3 and "which gave equal rows of a pinned module unequal bits" in found.output
+    assert "ertified" not in found.output.replace("certify or fit it again", "") and "eject" not in found.output
+    assert json.loads(CliRunner().invoke(app, ["check", str(HERE / name), "--json"]).output)["status"] == "unknown"
+    assert CliRunner().invoke(app, ["check", str(HERE / name), "--reference"]).exit_code == 3
+    changed = tmp_path / "changed"
+    shutil.copytree(HERE / name, changed)
+    data = bytearray((changed / "weights.safetensors").read_bytes())
+    data[-1] ^= 1
+    (changed / "weights.safetensors").write_bytes(data)
+    assert CliRunner().invoke(app, ["check", str(changed)]).exit_code == 1
 
 
 def test_a_pinned_model_of_version_1_is_unknown_until_it_is_certified_again(data):

@@ -246,7 +246,7 @@ def test_quality_is_kept_with_the_model(careful, tmp_path):
 
 def test_rows_that_were_held_out_are_measured():
     plain = {**QUICK, "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,))}
-    model = SmileRegressor(increasing=["debt"], validation_fraction=0.25, **plain).fit(X, X.debt.rename("y"))
+    model = SmileRegressor(validation_fraction=0.25, **plain).fit(X, X.debt.rename("y"))
     assert model.quality_.held_out and model.quality_.rows == 60
 
 

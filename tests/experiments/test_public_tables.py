@@ -10,10 +10,10 @@ import pytest
 from smilenn.datasets.base import Dataset
 from smilenn.errors import SmileError
 from smilenn.experiments import public_tables
-from smilenn.experiments.compared import compared
+from smilenn.experiments.compared import best_peer, compared
 from smilenn.experiments.peers import dense
 from smilenn.experiments.peers import tuned as tuning
-from smilenn.experiments.peers.dense import Network
+from smilenn.experiments.peers.dense import Lipschitz, Network
 from smilenn.experiments.peers.task import Rows, categories
 from smilenn.experiments.peers.tuned import NEEDS, PEERS, tuned
 from smilenn.experiments.practice import PRACTICE
@@ -38,6 +38,7 @@ def messy(n=300, binary=False):
 def test_a_peer_keeps_the_rule_and_learns_without_it(name, binary, monkeypatch):
     monkeypatch.setattr(dense, "LEAST_STEPS", 120)
     monkeypatch.setattr(Network, "settings", ({"sizes": (16, 16), "rate": 2e-2},))
+    monkeypatch.setattr(Lipschitz, "settings", ({"slope": 4.0, "rate": 2e-2},))
     monkeypatch.setattr(dense, "EPOCHS", 10)
     monkeypatch.setattr(tuning, "FOLDS", 1)
     if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
@@ -101,6 +102,26 @@ def test_the_report_says_whether_a_table_is_level(gap, level):
         "smilenn: certified": True,
         "wine: smilenn less the peer under the same rule, 5 splits": gap == 0,
     }
+
+
+@pytest.mark.parametrize(("metric", "theirs"), [("rmse", 4.0), ("accuracy", 0.8)])
+def test_some_tables_are_held_to_the_best_peer_that_has_every_split(metric, theirs):
+    worse = 1.02 if metric == "rmse" else 0.98
+    rows = [
+        {"data": "bike", "seed": seed, "quality": 0.9, "inner": 1.0, "model": model, metric: value}
+        for seed in range(5)
+        for model, value in (("smilenn", theirs * worse), ("lightgbm", theirs), ("linear", theirs * worse**2))
+    ]
+    rows += [{"data": "bike", "seed": 0, "quality": 1.0, "inner": 0.0, "model": "ebm", metric: theirs / worse}]
+    best = best_peer(rows, "bike")
+    assert best is not None and (best.model, best.metric) == ("lightgbm", metric)  # ebm has one split alone
+    assert best.behind == pytest.approx(0.02)
+    (aim,) = (aim for aim in public_tables.aims(rows) if "best tuned peer" in aim.what)
+    assert not aim.met and "2.00% worse" in aim.got
+    for row in rows:
+        row[metric] = row[metric] if row["model"] != "smilenn" else theirs / worse
+    (aim,) = (aim for aim in public_tables.aims(rows) if "best tuned peer" in aim.what)
+    assert aim.met and "better" in aim.got
 
 
 def test_every_rule_names_columns_that_are_there_and_says_itself():

@@ -157,7 +157,7 @@ def test_lightgbm_with_categories_and_classes():
     with pytest.raises(SmileError, match="linear_tree"):
         convert(linear)
     forest_ = lightgbm.LGBMRegressor(n_estimators=2, boosting_type="rf", subsample=0.5, subsample_freq=1, verbose=-1)
-    with pytest.raises(SmileError, match="rf"):
+    with pytest.raises(SmileError, match="LightGBM averages the trees of boosting='rf'; fit with"):
         convert(forest_.fit(x, y))
 
 
@@ -189,6 +189,8 @@ def test_xgboost_with_categories_and_early_stopping():
     assert_same(convert(early), early, x, x)
     with pytest.raises(SmileError, match="gbtree"):
         convert(xgboost.XGBRegressor(n_estimators=2, booster="dart").fit(x, y))
+    with pytest.raises(SmileError, match="The XGBoost model has several targets; fit one model for each"):
+        convert(xgboost.XGBRegressor(n_estimators=2, n_jobs=1).fit(x, np.stack([y, -y], axis=1)))
 
 
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Lossguide", "Depthwise"])

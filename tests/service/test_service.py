@@ -119,13 +119,13 @@ def test_rows_outside_the_domain_are_moved_and_said_so(client, regressor):
 
 BAD = [
     ({"rows": [{**GOOD, "wage": 3}]}, 422, "has 'wage', which is not a column of the model"),
-    ({"rows": [{k: v for k, v in GOOD.items() if k != "race"}]}, 422, "lacks 'race'"),
+    ({"rows": [{k: v for k, v in GOOD.items() if k != "race"}]}, 422, "Row 0 lacks 'race'; give every column."),
     ({"rows": [GOOD | {"region": "west"}]}, 422, "unknown category 'west'"),
     ({"rows": [GOOD | {"years": 3.5}]}, 422, "must be a whole number"),
     ({"rows": [GOOD | {"income": None}]}, 422, "is missing"),
     ({"rows": [3]}, 422, "is not an object"),
     ({"rows": []}, 422, "has no row; give at least one"),
-    ({"rows": [GOOD] * 101}, 422, "at most 100 rows"),
+    ({"rows": [GOOD] * 101}, 422, "A request has at most 100 rows, not 101; send them in parts."),
     ({"rows": [GOOD, GOOD | {"income": True}]}, 422, "Row 1, column 'income' holds a truth value; give a number."),
     ({"rows": [GOOD | {"years": False}]}, 422, "column 'years' holds a truth value; give a number."),
     ({"rows": [GOOD | {"income": [1]}]}, 422, "column 'income' holds a list; give one number."),
@@ -244,7 +244,8 @@ def test_the_closest_pair_is_a_pair_of_the_rule(client):
     found = client.post("/near", json={"row": GOOD, "number": 0}).json()
     assert found["found"] and found["room"] >= 0 and len(found["rows"]) == 2
     assert client.post("/near", json={"row": GOOD, "number": 7}).status_code == 422
-    assert client.post("/near", json={"row": GOOD}).status_code == 422
+    answer = client.post("/near", json={"row": GOOD})
+    assert answer.status_code == 422 and answer.json()["detail"] == "This request needs 'number', 'row'."
     assert client.post("/curve", json={"row": GOOD, "feature": "wage"}).status_code == 422
 
 
@@ -346,6 +347,20 @@ def test_columns_whose_cells_may_be_missing_are_told_and_their_curve_is_of_known
         assert columns["income"]
         found = client.post("/curve", json={"row": GOOD | {"income": None}, "feature": "income"}).json()
         assert found == client.post("/curve", json={"row": GOOD, "feature": "income"}).json()
+
+
+def test_the_curve_of_a_number_with_an_indicator_is_of_known_values(tmp_path):
+    """An indicator was looked up by the first letter of its name: an internal error, or column 'i' set to 0."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"income": rng.uniform(10, 100, 60), "i": rng.uniform(1, 2, 60)})
+    score = frame["income"] + 90 * frame["i"]
+    model = smilenn.SmileRegressor(config=smilenn.Config(epochs=2), network=smilenn.Network(members=1), random_state=0)
+    model.fit(frame.mask(frame["income"] < 15), score).save(tmp_path / "model")
+    row = {"income": None, "i": 1.5}
+    with TestClient(application(Service(Served.load(tmp_path / "model"), Limits()))) as client:
+        found = client.post("/curve", json={"row": row, "feature": "income"}).json()
+    known = pd.DataFrame({"income": found["at"], "i": 1.5})
+    assert found["output"] == model.predict(known).tolist()
 
 
 def test_an_altered_folder_is_not_served(regressor_folder, tmp_path):

@@ -103,6 +103,50 @@ def test_same_bits_as_torch(case: str, members: int, weighted: str, kind: str) -
             assert parameter.grad is not None and torch.equal(parameter.grad, slope)
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_slopes_are_the_same_while_another_kind_rests(kept: bool) -> None:
+    net, x, values, _ = network("no width", 2)
+    assert net.encoder is not None and net.collapsed
+    ensemble, raw, y = Ensemble(net.encoder), torch.tensor(x), torch.tensor(values)
+    index = torch.arange(37)
+    held = torch.tensor(kept_rows(values[:, 0], net, 0.2, False, np.random.RandomState(0))) if kept else None
+    loss = task_loss("mse", y)
+    found = []
+    for resting in (frozenset(), frozenset({0})):
+        ensemble.resting = resting
+        written = MembersBackward.of(net, ensemble, optimizer(net, ensemble))
+        assert written is not None
+        share = shares(None, held, index, len(written.slope))
+        found.append(written(net.scale(raw[index]), index, y[index], share, None, loss)[1])
+    every, some = found
+    assert some[1] == [] and len(every[1]) > 0 and len(some) == len(every) == 1 + len(ensemble.stacks)
+    for wanted, slopes in zip(every[2:], some[2:], strict=True):
+        assert all(torch.allclose(a, b, rtol=1e-5, atol=1e-9) for a, b in zip(wanted, slopes, strict=True))
+
+
+def test_a_kind_rests_after_its_patience_and_is_best_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    net, x, y, claims = network("no width", 2)
+    losses: list[list[float]] = []
+    awake: list[int] = []
+    judged = module.judged
+
+    def recorded(net: SmileNet, task: Training, ensemble: Ensemble) -> list[float]:
+        found = judged(net, task, ensemble)
+        losses.append(found)
+        awake.append(len(ensemble.kinds_awake))
+        return found
+
+    monkeypatch.setattr(module, "judged", recorded)
+    held = kept_rows(y[:, 0], net, 0.1, False, np.random.RandomState(0))
+    config = Config(epochs=60, batch_size=32, learning_rate=3e-2, patience=2)
+    kinds = len(net.encoder.learned) // net.encoder.groups if net.encoder is not None else 0
+    done = fit(net, x, y, claims, config=config, held=held)
+    assert awake[0] == kinds and awake[-1] < kinds and awake == sorted(awake, reverse=True)
+    assert all(len(found) == many for found, many in zip(losses, awake, strict=True))
+    epochs = [record for record in done.history if record["phase"] == "train"]
+    assert all(np.isfinite(record["held_out"]) for record in epochs) and len(epochs) == len(losses) < 60
+
+
 @pytest.mark.parametrize("case", PROPERTIES)
 def test_whole_runs_are_the_same(case: str, make, monkeypatch: pytest.MonkeyPatch) -> None:
     runs, used, call = [], [], MembersBackward.__call__

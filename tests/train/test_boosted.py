@@ -8,9 +8,12 @@ import torch
 import smilenn
 from smilenn import Bounded, Config, Fair, Monotone, SmileClassifier, SmileRegressor
 from smilenn.model.encoders import Trees
+from smilenn.train import run
 from smilenn.train.boosted import GROUPS, boosters
 from smilenn.train.growing import FIRST
 from smilenn.train.losses import Quantiles
+from smilenn.train.mixing import mix
+from smilenn.train.recipes import ensemble
 
 pytestmark = pytest.mark.usefixtures("quick_loads")
 
@@ -131,6 +134,21 @@ def test_fewer_boosters_for_more_rows(monkeypatch, model):
     x, y = table()
     one = SmileRegressor(properties=model.properties, config=QUICK, random_state=0).fit(x, y)
     assert len(branches(one)) == 1 and len(branches(model)) == GROUPS[0][1] and one.verdict_.certificate
+
+
+def test_many_rows_have_half_as_many_networks_as_boosters(monkeypatch):
+    """Each network is kept from the rows of two boosters, so that the same rows judge both."""
+    x, y = table(300)
+    monkeypatch.setattr(ensemble, "SMALL", 200)
+    tasks = []
+    monkeypatch.setattr(run, "mix", lambda net, task, *more: tasks.append(task) or mix(net, task, *more))
+    model = SmileRegressor(properties=[Monotone("income")], config=QUICK, random_state=0).fit(x, y)
+    held, folds = tasks[0].held, tasks[0].folds
+    assert held.shape == (300, 2) and folds.shape == (300, 4) and int(folds.sum()) == 120
+    assert torch.equal(held[:, 0], folds[:, 0] | folds[:, 2]) and torch.equal(held[:, 1], folds[:, 1] | folds[:, 3])
+    assert model.verdict_.certificate and len(branches(model)) == 4
+    networks = [b for b in model.net_.encoder.branches if b not in branches(model)]
+    assert len(networks) in (0, 2)  # kept rows may give them no share
 
 
 def test_a_time_limit_stops_boosting(monkeypatch):

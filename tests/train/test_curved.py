@@ -29,7 +29,7 @@ from smilenn.properties import Outputs, lower_all
 from smilenn.provers.rules.signs import Signs
 from smilenn.train.config import Config
 from smilenn.train.curved import Units, merge_
-from smilenn.train.recipes import Task, recipe_for
+from smilenn.train.recipes import Design, Task, recipe_for
 from smilenn.train.recipes.shapes import Shape, directions, shapes
 from smilenn.train.recipes.stated import read
 from smilenn.train.spline import bounded
@@ -119,7 +119,7 @@ def test_random_weights_are_certified_once_they_are_kept(properties):
     """Nothing depends on training: units with any outputs, knots and context, put back in their place."""
     torch.manual_seed(1)
     x = DOMAIN.sample(200, np.random.default_rng(0))
-    found = recipe_for(Task.of(DOMAIN, x, lower_all(properties, DOMAIN)))
+    found = recipe_for(Task.of(DOMAIN, x, lower_all(properties, DOMAIN), design=Design(members=2)))
     assert found.family == "curved"
     lower, units = found.net.lower, found.net.lower.keep
     assert isinstance(units, Units)

@@ -29,7 +29,7 @@ from smilenn.train.config import Config
 from smilenn.train.encoded import centres, encoder_outputs
 from smilenn.train.fit import fit
 from smilenn.train.held import kept_rows
-from smilenn.train.recipes import Task, recipe_for
+from smilenn.train.recipes import Design, Task, recipe_for
 from smilenn.train.recipes.roles import Reading, roles
 from smilenn.train.recipes.stated import read
 from smilenn.verdict import Proved
@@ -63,10 +63,11 @@ def r2(net, x, y):
     return 1 - ((net.predict(x)[:, 0] - y) ** 2).mean() / y.var()
 
 
-def recipe(properties, seed=0):
+def recipe(properties, seed=0, members=4):
     domain, x, y = people(seed=seed)
     torch.manual_seed(seed)
-    found = encoded(domain, x, properties, size=float(y.std()), start=float(y.mean()))
+    design = Design(members=members)
+    found = encoded(domain, x, properties, size=float(y.std()), start=float(y.mean()), design=design)
     assert found is not None
     claims = [claim for p in properties for claim in p.lower(domain)]
     return found, claims, x, y
@@ -250,7 +251,7 @@ def test_properties_without_a_recipe_get_none():
 )
 def test_every_combination_ends_certified(properties):
     """What no rule certifies exactly is not read; what ε leaves too little room for is cut, or drawn to a constant."""
-    found, claims, x, y = recipe(properties)
+    found, claims, x, y = recipe(properties, members=1)
     done = fit(found.net, x, y, claims, config=QUICK.replace(epochs=2, pretrain_epochs=2, posttrain_rounds=1))
     assert isinstance(done.verdict, Proved)
     assert certify(found.net, claims, time_limit=10).report.status == "certified"

@@ -32,9 +32,33 @@ def test_outputs_are_those_of_the_branches():
     wanted = torch.cat([branch(u) for branch in encoder.branches], dim=1)
     assert torch.allclose(Ensemble(encoder, learns=False).outputs(u), wanted, rtol=1e-12, atol=1e-14)
     assert torch.allclose(Ensemble(encoder).outputs(u), wanted, rtol=1e-5, atol=1e-6)
-    for g in range(3):
-        own = Ensemble(encoder, learns=False).outputs(u, own=slice(g, g + 1))
-        assert torch.allclose(own, wanted[:, g::3], rtol=1e-12, atol=1e-14)
+    rows = torch.arange(48)
+    each = Ensemble(encoder, learns=False).each(u[:48], rows)  # 16 rows for each of three groups
+    assert each.shape == (3, 3, 16, 1)
+    for k in range(3):
+        for g in range(3):
+            own = wanted[16 * g : 16 * (g + 1), 3 * k + g]
+            assert torch.allclose(each[k, g, :, 0], own, rtol=1e-12, atol=1e-14)
+
+
+def test_a_kind_that_rests_is_neither_computed_nor_moved():
+    encoder, u = made()
+    ensemble = Ensemble(encoder)
+    wanted, before = ensemble.outputs(u), [w.detach().clone() for w in ensemble.stacks[1].weights]
+    ensemble.resting = frozenset({1})
+    assert ensemble.awake == [0, 2] and ensemble.kinds_awake == [0, 2]
+    assert torch.equal(ensemble.outputs(u), wanted[:, [0, 1, 2, 6, 7, 8]])
+    assert [part.shape[1] for part in ensemble.split(wanted[:, :6])] == [3, 3]
+    with torch.no_grad():
+        for stack in ensemble.stacks:
+            for weight in stack.weights:
+                weight.sub_(1.0)
+    ensemble.settle_([0.1] * 3, 1.0)
+    assert all(torch.equal(w, b - 1.0) for w, b in zip(ensemble.stacks[1].weights, before, strict=True))
+    kept = [p.detach().clone() for branch in encoder.branches[3:6] for p in branch.parameters()]
+    ensemble.write_()
+    after = [p for branch in encoder.branches[3:6] for p in branch.parameters()]
+    assert all(torch.equal(p, q) for p, q in zip(after, kept, strict=True))
 
 
 def test_ramps_are_shared_by_kinds_that_have_the_same():

@@ -54,6 +54,7 @@ TOGETHER = 128  # columns of a contraction that share packed rows
 FILES = ("model.json", "weights.safetensors", "certificate.json", "certificate.bin")
 PROPERTIES = "properties.json"  # compared with the certificate's claims, where it is listed
 META = "__metadata__"  # an entry of a safetensors header that is not a tensor
+FIRST_PINNED = "a pinned module of version 1 may give equal rows unequal bits; certify the model again"
 EXIT = {"certified": 0, "refused": 1, "unreadable": 2, "unknown": 3}
 Ints = list[int]
 Whole = Sequence[int]
@@ -191,8 +192,7 @@ def _check(folder: str) -> Report:
     need(content["proofs_sha256"] == sha256(data), "certificate.bin is not the file of this certificate")
     digest = net.digest(model) if version == 2 else net.first_digest(files["model.json"])
     need(content[of] == digest, "the certificate belongs to another model: the weights differ")
-    pinned = "a pinned module of version 1 may give equal rows unequal bits; certify the model again"
-    need(version == 2 or not net.weights.loose, pinned)
+    need(version == 2 or not net.weights.loose, FIRST_PINNED)
     need(isinstance(content["claims"], list) and content["claims"], "the certificate holds no claims")
     if PROPERTIES in files:
         compare_claims(parse(files[PROPERTIES], PROPERTIES), content["claims"])

@@ -87,6 +87,8 @@ def _misnamed(model: Mapping[str, Any], outputs: Outputs) -> str:
     table = model.get("table")
     if table is None:  # version 1 has neither meaning nor the names of classes under a digest
         return ""
+    if outputs.classes and table.get("task", "") in ROLES:
+        return "the classes in model.json do not go with its task"
     if "class_outputs" in table and outputs.classes and outputs.classes != tuple(map(class_name, table["classes"])):
         return "the classes in model.json are not those that its outputs are named after"
     named = "task" in table or bool(outputs.classes or outputs.target)

@@ -17,7 +17,7 @@ from typing import Any
 
 from smilenn.certify.about import About, Assumption, assumptions, by_workers, describes_pinned, once_signed
 from smilenn.certify.certificate import BINARY_NAME, JSON_NAME
-from smilenn.certify.check import Report, RowReport
+from smilenn.certify.check import FIRST_PINNED, Report, RowReport
 from smilenn.certify.process import check_apart
 from smilenn.certify.shared import check_shared
 from smilenn.certify.stated import MODEL, first_version, space, uncovered, unregistered
@@ -197,7 +197,7 @@ def inspect(
         except AlteredError as error:
             return Inspection(Rejected(METHOD, why=told(str(error).rstrip("."))))
     found, report = _examined(folder)
-    if isinstance(found, Rejected):
+    if report.status == "refused" or isinstance(found, Rejected):
         return Inspection(found)
     if signed and report.manifest != signed:
         return Inspection(Rejected(METHOD, why=because(Reason.CHANGED_MEANWHILE)))
@@ -215,7 +215,7 @@ def inspect(
 def examine(folder: str | PathLike[str]) -> Certificate | Rejected | Unknown:
     """The certificate of a model folder as the checker finds it now, held against what properties.json states.
 
-    `Unknown` where properties are stated that the certificate does not cover.
+    `Unknown` where properties are stated that the certificate does not cover, and of version 1 with pinned modules.
     """
     return _held(folder, check_apart(folder))[0]
 
@@ -239,12 +239,23 @@ def _held(folder: str | PathLike[str], report: Report) -> tuple[Certificate | Re
     if report.status == "unreadable":
         raise SmileError(report.reason)
     if report.status == "refused":
-        return Rejected(METHOD, why=told(report.reason)), report
+        return _refused(report), report
     manifest = read_manifest(os.fspath(folder))
     files = read_folder(os.fspath(folder), manifest)  # of the very manifest that the checker has read
     if report.manifest != manifest["digest"] or report.certificate != hashlib.sha256(files[JSON_NAME]).hexdigest():
         raise SmileError(f"{os.fspath(folder)!r} was changed while it was read; check it again.")
     return _held_against(files, report), report
+
+
+def _refused(report: Report) -> Rejected | Unknown:
+    """What a refusal means: files that do not belong together, or, of version 1, that are whole and prove nothing now.
+
+    That a pinned module takes part is asked when all hashes and digests have been compared: such a folder is as it was
+    saved, and what is not known of it is whether equal rows got equal bits.
+    """
+    if report.reason == FIRST_PINNED:
+        return Unknown(METHOD, why=because(Reason.FIRST_PINNED))
+    return Rejected(METHOD, why=told(report.reason))
 
 
 def _held_against(files: dict[str, bytes], report: Report) -> Certificate | Rejected | Unknown:

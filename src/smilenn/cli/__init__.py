@@ -212,9 +212,9 @@ def prove(
     time_limit: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", min=0.0, help="Time limit for the proof, and as much again for the certificate."
+            metavar="SECONDS", min=0.0, help="Time for all: loading, proof (at most half of what is left), certificate."
         ),
-    ] = 60.0,
+    ] = 120.0,
     again: Annotated[
         bool, typer.Option("--again", help="Prove again even if the certificate is already accepted.")
     ] = False,
@@ -223,13 +223,16 @@ def prove(
     json: Json = False,
 ) -> None:
     """Search for a counterexample and a proof; write verdict and certificate into the model folder."""
+    begun = perf_counter()  # loading the model is part of the time limit
     check_choice(prover, PROVERS, "prover")
     paths.check_model(model)
     from smilenn.cli import proving as command
     from smilenn.clusters.context import cluster_if
 
     with cluster_if(cluster):
-        code = command.run(model, prover=prover, time_limit=time_limit, again=again, quiet=quiet, json=json)
+        code = command.run(
+            model, prover=prover, time_limit=time_limit, begun=begun, again=again, quiet=quiet, json=json
+        )
     raise typer.Exit(code)
 
 
@@ -315,12 +318,8 @@ def report(
     keep_na: KeepNA = None,
     card: Annotated[Path | None, typer.Option(help="A Markdown model card to write.", show_default="none")] = None,
     name: options.Title = None,
-    references: Annotated[
-        bool, typer.Option("--references", help="Also train references: no rules, unaware, other ε. Slow.")
-    ] = False,
-    seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1.0, help="Time limit for all references together.")
-    ] = 60.0,
+    references: options.References = False,
+    seconds: options.ReferenceSeconds = 60.0,
     image: Annotated[
         str | None, typer.Option(metavar="ROWSxCOLUMNS", help="Show inputs as images.", show_default="guessed")
     ] = None,

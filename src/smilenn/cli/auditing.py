@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from smilenn.certify.check_deep import Report, ShareReport
 
 AUDIT, LABELS, MANIFEST = "audit.json", "share.json", "manifest.json"
+DEEP = "deep.json"  # beside an audit: its network is the ends of a deep model's box
 
 
 def audit(
@@ -150,14 +151,31 @@ def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
     report = (check_labels if os.path.lexists(folder / LABELS) else check_audit)(folder)
     if reference:
         _compare(report, folder)
+    deep = report.status == "certified" and os.path.lexists(folder / DEEP)
+    if deep:
+        _refuse_other_model(folder, report.certificate)
     if json:
         typer.echo(json_module.dumps(report.to_json()))
     else:
         for line in report.lines()[: 1 if quiet else None]:
             typer.echo(line)
+        if deep and not quiet:
+            typer.echo(f"The network is the ends of the model in {DEEP}, which this certificate was saved with.")
         if reference and not quiet:
             typer.echo("The reference checker agrees.")
     return report.exit_code
+
+
+def _refuse_other_model(folder: Path, certificate: str) -> None:
+    """Raise where a deep model's description is not the one that the checked certificate was saved with."""
+    from smilenn.certify.check_deep import sha256
+    from smilenn.deep.binding import refuse_other_model
+    from smilenn.model.folder import read_file
+
+    statement = read_file(folder / AUDIT)
+    if sha256(statement) != certificate:
+        raise AlteredError(f"{str(folder)!r} was changed while it was read; check it again.")
+    refuse_other_model(folder, statement, read_file(folder / DEEP))
 
 
 def _compare(report: Report | ShareReport, folder: Path) -> None:

@@ -27,7 +27,6 @@ def unfitted(
         domain=prepared.domain,
         config=config,
         random_state=request.seed,
-        restarts=request.restarts,
         time_limit=request.time_limit,
         certify_limit=request.certify_limit,
         missing=request.missing,  # type: ignore[arg-type]
@@ -37,7 +36,7 @@ def unfitted(
 
 def _own(request: Request, prepared: Prepared, start: Start | None) -> dict[str, Any]:
     """Parameters of one kind of estimator, or taken from the start."""
-    own: dict[str, Any] = {"network": network(request)} if start is None else start.parameters()
+    own: dict[str, Any] = {"network": network(request)} if start is None else start.parameters(request.restarts)
     if request.quantiles:
         own["quantiles"] = request.quantiles
     if request.positive is not None:
@@ -49,6 +48,5 @@ def _own(request: Request, prepared: Prepared, start: Start | None) -> dict[str,
 
 def network(request: Request) -> Network | None:
     """What the options say of the network; None where it is the default."""
-    if request.boxes == "gap" and request.encoder == "auto":
-        return None
-    return Network(boxes=request.boxes, encoder=request.encoder)  # type: ignore[arg-type]
+    found = Network(boxes=request.boxes, encoder=request.encoder, restarts=request.restarts)  # type: ignore[arg-type]
+    return None if found == Network() else found

@@ -345,6 +345,12 @@ Copied = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the output, first; repeat.")
 ]
 Chunk = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Rows in memory at a time.")]
+References = Annotated[
+    bool, typer.Option("--references", help="Also train references: no rules, unaware, other ε. Slow.")
+]
+ReferenceSeconds = Annotated[
+    float, typer.Option(metavar="SECONDS", min=1.0, help="Time limit for all references together.")
+]
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="The title.", show_default="the folder's name")]
 Jobs = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Cells that run at the same time, one thread each.")]
 Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu or cuda; auto takes a GPU where there is one.")]

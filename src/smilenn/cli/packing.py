@@ -32,12 +32,8 @@ def pack(
         Path | None, typer.Option(metavar="FILE", help="A private key to sign the pack with.", show_default="unsigned")
     ] = None,
     name: options.Title = None,
-    references: Annotated[
-        bool, typer.Option("--references", help="Also train references: no rules, unaware, other ε. Slow.")
-    ] = False,
-    seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1.0, help="Time limit for all references together.")
-    ] = 60.0,
+    references: options.References = False,
+    seconds: options.ReferenceSeconds = 60.0,
     check_limit: Annotated[
         float, typer.Option(metavar="SECONDS", min=1.0, help="Time limit for each checker.")
     ] = 600.0,

@@ -11,6 +11,7 @@ from smilenn.cli.noted import read_training, unseen
 from smilenn.cli.source import Source
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
+from smilenn.estimators.options import network_of
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import load
 from smilenn.properties.base import Property
@@ -28,9 +29,9 @@ class Start:
         """From its folder; `noted.check_same_rows` has seen that it was not trained on the rows to test on."""
         return cls(load(folder), read_training(folder))
 
-    def parameters(self) -> dict[str, Any]:
-        """The options of the network, and the levels of quantiles."""
-        out: dict[str, Any] = {"network": self.model.network}
+    def parameters(self, restarts: int) -> dict[str, Any]:
+        """The options of the network, trained so often, and the levels of quantiles."""
+        out: dict[str, Any] = {"network": network_of(self.model.network).changed(restarts=restarts)}
         if isinstance(self.model, SmileRegressor):
             out["quantiles"] = self.model.quantiles
         else:

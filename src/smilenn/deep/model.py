@@ -3,14 +3,16 @@
     train centre and backbone ─▶ certify the box ─▶ train the backbone inside it ─▶ folder
 
 The folder is that of an audit about the ends (`smile check` reads it) with two files more: deep.json says which rules
-the certificate is for, backbone.safetensors holds the backbone, which no certificate reads. Whoever loads the folder
-has the checker read it again, and predicts with the weights that were checked.
+the certificate is for and how cells become inputs, backbone.safetensors holds the backbone, which no certificate reads.
+audit.json names deep.json by its SHA-256, and deep.json the backbone: the digest of the certificate covers them all.
+Whoever loads the folder has the checker read it again, and predicts with the weights that were checked.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args
@@ -24,21 +26,25 @@ from torch import nn
 from smilenn.auditing.folder import write_folder
 from smilenn.auditing.network import DeepNet
 from smilenn.auditing.rows import Row
+from smilenn.certify.check_deep import sha256
+from smilenn.deep.binding import AUDIT, BACKBONE, MODEL, refuse_other_model, source_of
 from smilenn.deep.certificate import Box, certified_box, checked_ends, shrink
 from smilenn.deep.ends import OUTPUTS, boxed_row, claimed_rows
 from smilenn.deep.training import Boxed, Examples, Limit, train, train_backbone
 from smilenn.domain import Domain
 from smilenn.domain.box import OutOfBounds
-from smilenn.errors import SmileError
+from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.outside import outside_mode
 from smilenn.model.backbones import MLP
-from smilenn.model.folder import dump_json, parse_json, place_folder, refuse_existing
+from smilenn.model.folder import dump_json, parse_json, place_folder, read_file, refuse_existing
+from smilenn.model.profile import assert_ieee
 from smilenn.properties.base import Property
 from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import properties_from_json, properties_to_json
 
 Task = Literal["regression", "binary"]
-FORMAT, MODEL, BACKBONE = "smilenn-deep", "deep.json", "backbone.safetensors"
+FORMAT, VERSION = "smilenn-deep", 2  # version 1 had no digest of deep.json
+MOST_BACKBONE = 1 << 30  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +72,12 @@ class DeepModel:
     def values(self, x: Any) -> np.ndarray:
         """f [n] at rows of a table or array; logits of a binary task."""
         cells = self.domain.encode(x, out_of_bounds=self.outside)
+        assert_ieee(len(cells))
         lower, upper = np.moveaxis(self.ends(cells), -1, 0)
         with torch.no_grad():
             raw = self.backbone(torch.tensor(self.domain.scale(cells)))[:, 0].numpy()
         inside = np.fmax(self.mean + self.scale * raw, lower)  # what is not a number becomes the lower end
+        assert_ieee(len(cells))
         return np.minimum(inside, upper)
 
     def predict(self, x: Any) -> np.ndarray:
@@ -83,21 +91,23 @@ class DeepModel:
             raise SmileError("This model was loaded from a folder; copy that folder.")
         path = Path(folder)
         refuse_existing(path)
+        backbone = safetensors.torch.save(dict(self.backbone.state_dict()))
         described = {
             "format": FORMAT,
-            "version": 1,
+            "version": VERSION,
             "domain": self.domain.to_json(),
             "properties": properties_to_json(self.properties),
             "task": self.task,
             "mean": self.mean,
             "scale": self.scale,
             "sizes": self.backbone.description["sizes"],
+            "backbone_sha256": sha256(backbone),
         }
-        backbone = safetensors.torch.save(dict(self.backbone.state_dict()))
+        model = dump_json(described)
         with TemporaryDirectory(prefix="smile-deep-") as made:
-            write_folder(Path(made), self.box.ends, OUTPUTS, self.box.rows)
+            write_folder(Path(made), replace(self.box.ends, source=source_of(model)), OUTPUTS, self.box.rows)
             audit = {file.name: file.read_bytes() for file in Path(made).iterdir()}
-        place_folder(path, audit | {MODEL: dump_json(described), BACKBONE: backbone})
+        place_folder(path, audit | {MODEL: model, BACKBONE: backbone})
 
 
 def fit_deep(
@@ -176,13 +186,13 @@ def _set_centre(net: Boxed, box: Box, mean: float, scale: float) -> None:
 def load_deep(folder: str | Path) -> DeepModel:
     """A model from its folder, once the checker has accepted it and its rows are those of the rules it names."""
     path = Path(folder)
-    try:
-        files = {name: (path / name).read_bytes() for name in (MODEL, BACKBONE, "audit.json", "network.bin")}
-    except OSError as error:
-        raise SmileError(f"{path} is not the folder of a deep model: {error.strerror or error}.") from None
+    if not os.path.lexists(path / MODEL):
+        raise SmileError(f"{path} is not the folder of a deep model: it has no {MODEL}.")
+    files = {name: read_file(path / name, MOST_BACKBONE) for name in (MODEL, BACKBONE, AUDIT, "network.bin")}
     described = parse_json(files[MODEL], MODEL)
-    if not isinstance(described, dict) or described.get("format") != FORMAT or described.get("version") != 1:
-        raise SmileError(f"{path} is not the folder of a deep model of version 1.")
+    if not isinstance(described, dict) or described.get("format") != FORMAT or described.get("version") != VERSION:
+        raise SmileError(f"{path} is not the folder of a deep model of version {VERSION}; fit it again.")
+    refuse_other_model(path, files[AUDIT], files[MODEL])
     try:
         return _read(path, described, files)
     except SmileError:
@@ -193,7 +203,9 @@ def load_deep(folder: str | Path) -> DeepModel:
 
 def _read(path: Path, described: dict[str, Any], files: dict[str, bytes]) -> DeepModel:
     domain, properties = Domain.from_json(described["domain"]), properties_from_json(described["properties"])
-    ends = checked_ends(path, files["audit.json"], files["network.bin"], properties, domain)
+    if described["backbone_sha256"] != sha256(files[BACKBONE]):
+        raise AlteredError(f"{path / BACKBONE} is not the file that was saved; save the model again.")
+    ends = checked_ends(path, files[AUDIT], files["network.bin"], properties, domain)
     backbone = MLP(domain.size, [int(n) for n in described["sizes"]], 1).double()
     backbone.load_state_dict(safetensors.torch.load(files[BACKBONE]))
     task, mean, scale = described["task"], float(described["mean"]), float(described["scale"])

@@ -86,7 +86,10 @@ def is_missing(series: pd.Series) -> np.ndarray:
     [False, True, True, False]
     """
     missing = series.isna().to_numpy(dtype=bool)
-    if series.dtype == object or isinstance(series.dtype, pd.StringDtype):
+    if isinstance(series.dtype, pd.StringDtype):  # every text once: many rows have few
+        number, texts = pd.factorize(series)
+        return missing | np.array([*map(is_code, texts), True], dtype=bool)[number]  # −1, the last, is an empty one
+    if series.dtype == object:
         missing = missing | np.array([is_code(cell) for cell in series], dtype=bool)
     return missing
 

@@ -88,8 +88,8 @@ def holds_dates(series: pd.Series) -> bool:
         return True
     if not is_text(series) or isinstance(series.dtype, pd.CategoricalDtype) or is_duration(series):
         return False
-    present = list(series.dropna())
-    return bool(present) and all(map(_is_date, present))
+    present = series.dropna()
+    return len(present) > 0 and all(map(_is_date, present))  # the first cell that is none ends it
 
 
 def _is_date(cell: Any) -> bool:

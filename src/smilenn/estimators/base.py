@@ -68,7 +68,8 @@ class SmileEstimator(VerdictMixin, Parameters):
         one such number for each column.
     domain : the input space. None learns it from X; `Columns` says how to learn it, as does a dictionary of its
         options; a `Domain` is taken as it is.
-    network : how the network is built, a `Network`; None lets the properties decide.
+    network : how the network is built, and where and how often it is trained, a `Network`; None lets the properties
+        decide.
     config : constants of the training, a `Config`.
     missing : ``indicator``: missing cells of a number are an input of their own, those of a category a category; rules
         that name a number hold where it is known. ``raise`` refuses them. ``fill`` puts in the lower median or
@@ -85,10 +86,8 @@ class SmileEstimator(VerdictMixin, Parameters):
     validation_fraction : share of the rows that choose the best state. Without encoder none below 200 rows, which are
         also trained on as one batch unless `config` asks for smaller ones; with an ensemble each part of it has its own
         share, so that every row is learned from (none below 20 rows).
-    restarts : how many networks to train; one whose auxiliaries die in pretraining does not count.
     random_state : seed or generator.
     verbose : 0 silent, 1 shows progress on the standard error stream.
-    device : torch device for training.
     """
 
     properties: Stated
@@ -104,10 +103,8 @@ class SmileEstimator(VerdictMixin, Parameters):
     time_limit: float | None
     certify_limit: float
     validation_fraction: float
-    restarts: int
     random_state: int | np.random.RandomState | None
     verbose: int
-    device: str
 
     # ---- properties ---------------------------------------------------------------------------------------------
 
@@ -256,7 +253,8 @@ class SmileEstimator(VerdictMixin, Parameters):
             design=self._design(),
         )
         limit = None if self.time_limit is None else max(0.0, begun + self.time_limit - perf_counter())
-        settings = Settings(self.restarts, self.random_state, self.validation_fraction, limit, self.config)
+        restarts = network_of(self.network).restarts
+        settings = Settings(restarts, self.random_state, self.validation_fraction, limit, self.config)
         labelled = Labelled(target.y, target.strata, weight, target.loss)
         return best_run(task, labelled, settings, callback=callback, checkpoint=checkpoint, start=start)
 
@@ -264,7 +262,8 @@ class SmileEstimator(VerdictMixin, Parameters):
         """What the parameters say of the network."""
         from smilenn.train.recipes import Design
 
-        return Design(**network_of(self.network).get_params(), device=str(self.device))
+        options = network_of(self.network).get_params()
+        return Design(**{name: value for name, value in options.items() if name != "restarts"})
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.domain.table import label, labels
-from smilenn.errors import AlteredError, SmileError
+from smilenn.errors import AlteredError, SmileError, listed
 from smilenn.estimators.judgement import Judgement, bound, certified_part, current, withdrawn
 from smilenn.estimators.notebook import verdict_html
 from smilenn.estimators.options import Columns, domain_of
@@ -69,6 +69,7 @@ class Clamped(Parameters, ABC):
     eps: float
     domain: Domain | Columns | Mapping[str, Any] | None
     task: ClassVar[TaskName]
+    classes_: np.ndarray
     target_name_: str | None
     quality_: Standing | None
 
@@ -87,6 +88,16 @@ class Clamped(Parameters, ABC):
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
         """The model's own values or logits [n]."""
 
+    @abstractmethod
+    def _take_classes(self, y: Any) -> None:
+        """Keep the classes of the fitted model, if it has any; a model of the other kind, or a target of other classes,
+        is an error: sentences would be about another output than the one that is clamped.
+        """
+
+    @abstractmethod
+    def _refuse_other(self) -> None:
+        """Raise where the model that was put back into a loaded clamp decides between other classes."""
+
     def fit(self, X: pd.DataFrame, y: Any) -> Self:
         """Fit the model to a data frame and its target, clamp it and certify the clamp."""
         if not isinstance(X, pd.DataFrame):
@@ -95,8 +106,7 @@ class Clamped(Parameters, ABC):
         fresh: Any = clone(self.model)
         self.model_ = fresh.fit(X, y)
         self.domain_ = given.learned(X) if isinstance(given, Columns) else given
-        if hasattr(self.model_, "classes_"):
-            self.classes_ = self.model_.classes_
+        self._take_classes(y)
         self.n_features_in_, self.feature_names_in_ = X.shape[1], np.array(X.columns, dtype=object)
         self.dtypes_ = dict(X.dtypes)
         self.target_name_ = str(y.name) if isinstance(y, pd.Series) and y.name is not None else ""
@@ -239,6 +249,7 @@ class Clamped(Parameters, ABC):
         out.dtypes_ = dict(zip(learned["columns"], map(_dtype, learned["dtypes"]), strict=True))
         if "classes" in learned:
             out.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
+        out._refuse_other()
         foreign, centre = parts(out._predicted, out.domain_, out.protected)
         out.net_, _ = load_net(folder, backbone=foreign, modules={CENTRE: centre})
         if first:
@@ -304,6 +315,13 @@ class ClampedRegressor(RegressorMixin, Clamped):
 
     task: ClassVar[TaskName] = "regression"
 
+    def _take_classes(self, y: Any) -> None:
+        self._refuse_other()
+
+    def _refuse_other(self) -> None:
+        if hasattr(self.model_, "classes_") or hasattr(self, "classes_"):
+            raise SmileError("The model is a classifier; ClampedClassifier clamps its log-odds.")
+
     def _as_numbers(self, y: np.ndarray) -> np.ndarray:
         return y.astype(np.float64)
 
@@ -320,12 +338,38 @@ class ClampedClassifier(ClassifierMixin, Clamped):
 
     task: ClassVar[TaskName] = "binary"
 
+    def _take_classes(self, y: Any) -> None:
+        self.classes_ = self._own_classes()
+        known = set(self.classes_.tolist())
+        other = [label for label in np.ravel([] if y is None else np.asarray(y)).tolist() if label not in known]
+        if other:
+            raise SmileError(
+                f"The target holds {other[0]!r}, which is none of the model's classes {listed(self.classes_)}; "
+                "give the classes that the model was fitted to."
+            )
+
+    def _refuse_other(self) -> None:
+        own, saved = class_names(self._own_classes()), class_names(self.classes_)
+        if own != saved:
+            raise SmileError(
+                f"The model decides between {listed(own)}, and the one that was clamped between {listed(saved)}; give "
+                "the model that was in the clamp."
+            )
+
+    def _own_classes(self) -> np.ndarray:
+        """The two classes of the model."""
+        found = getattr(self.model_, "classes_", None)
+        if found is None:
+            raise SmileError("The model has no classes; ClampedRegressor clamps the number that it predicts.")
+        if len(found) != 2:
+            raise SmileError(f"The model has {len(found)} classes; a clamped classifier has two.")
+        return np.asarray(found)
+
     def _as_numbers(self, y: np.ndarray) -> np.ndarray:
         return (y == self.classes_[1]).astype(np.float64)
 
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
-        if len(self.model_.classes_) != 2:
-            raise SmileError(f"The model has {len(self.model_.classes_)} classes; a clamped classifier has two.")
+        self._refuse_other()  # it may have been fitted again, to other classes
         p = np.clip(self.model_.predict_proba(frame)[:, 1], CUT, 1 - CUT)
         return np.log(p) - np.log1p(-p)
 

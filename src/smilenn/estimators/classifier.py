@@ -90,10 +90,8 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         time_limit: float | None = None,
         certify_limit: float = 60.0,
         validation_fraction: float = 0.1,
-        restarts: int = 1,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
-        device: str = "cpu",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         positive: Any = None,
     ) -> None:

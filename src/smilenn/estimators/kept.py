@@ -1,7 +1,8 @@
 """Parameters of an estimator as a folder keeps them: JSON out, keyword arguments back.
 
 Folders keep `network` and `domain` as objects of options. Those that 0.1 and early folders of format 2 wrote have every
-option beside the parameters, ``certify_time_limit``, and ``protected``, whose ε stood behind the other rules.
+option beside the parameters, ``certify_time_limit``, and ``protected``, whose ε stood behind the other rules. Later
+ones have only ``restarts`` and ``device`` there.
 """
 
 from __future__ import annotations
@@ -31,12 +32,11 @@ PLAIN = (
     "missing",
     "unknown",
     "verbose",
-    "device",
-    "restarts",
     "random_state",
     "quantiles",
     "positive",
 )
+BESIDE = ("restarts", "device")  # options of the network that stood beside it
 GIVEN = "given"  # an encoder of the user's own, which is part of the network
 
 
@@ -76,7 +76,8 @@ def from_json(kept: dict[str, Any], document: dict[str, Any], encoder: Encoder |
     if kept["config"] is not None:
         params["config"] = Config(**_known(kept["config"], Config))
     network, domain = (kept, kept) if flat else (kept["network"], kept["domain"])
-    params["network"] = None if network is None else _made(network, encoder)
+    beside = {name: kept[name] for name in BESIDE if name in kept}
+    params["network"] = _made({**beside, **(network or {})}, encoder)
     params["domain"] = None if domain is None else _or_none(Columns(**_known(domain, Columns)), Columns())
     params["properties"] = stated_properties(document)[: kept["listed_properties"]]
     return _unflattened(params, kept, document) if flat else params

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # names to choose from; the network's own modules import torch
 ENCODERS = ("auto", "image", "none")
 CHOICES = {"boxes": ("gap", "paper"), "auxiliaries": ("constant", "affine", "relu")}
-SIZES = ("hidden", "embedding", "members")
+SIZES = ("hidden", "embedding", "members", "restarts")
 SAYS = (
     ("bounds", "(lowest, highest)"),
     ("kinds", "kind"),
@@ -74,7 +74,8 @@ class Nested:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Network(Nested):
-    """How the network is built. The defaults suit most tables; `explain()` says what was chosen and why.
+    """How the network is built, and where and how often it is trained. The defaults suit most tables; `explain()` says
+    what was chosen and why.
 
     Parameters
     ----------
@@ -93,8 +94,12 @@ class Network(Nested):
     backbone_share : the part of ε that distance nets leave to a backbone, from 0 to less than 1. The backbone decides
         where the distances are unsure: more accurate on unchanged inputs, fewer of them verified. Other networks share
         ε by themselves.
-    members : networks of each kind in the ensembles that ``auto`` chooses. Fewer are faster and usually a little less
-        accurate (docs/performance.md has the measured trade-off).
+    members : networks of each kind in the ensembles that ``auto`` chooses, and boosters beside them; of more than 2,000
+        rows half as many networks. Fewer are faster and usually a little less accurate (docs/performance.md has the
+        measured trade-off).
+    restarts : how many networks to train from different seeds; the best is kept, a proved one before others. One whose
+        auxiliaries die in pretraining does not count.
+    device : torch device for training, ``cpu`` or ``cuda``.
 
     >>> Network(hidden=8)
     Network(hidden=8)
@@ -109,6 +114,8 @@ class Network(Nested):
     backbone_sizes: Sequence[int] = (32, 32)
     backbone_share: float = 0.0
     members: int = 4
+    restarts: int = 1
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         self._check_choices()
@@ -141,6 +148,8 @@ class Network(Nested):
         for name, names in CHOICES.items():
             if getattr(self, name) not in names:
                 raise SmileError(f"{name} is {_either(names)}, not {getattr(self, name)!r}.")
+        if not isinstance(self.device, str):
+            raise SmileError(f"device is a torch device such as 'cpu' or 'cuda', not {self.device!r}.")
         if self.backbone is not None and not callable(self.backbone):
             raise SmileError(f"backbone is a function (inputs, embedding) → torch module, not {self.backbone!r}.")
 

@@ -120,19 +120,16 @@ def _options(name: str, value: Any) -> Nested:
 
 def check_parameters(estimator: SmileEstimator) -> None:
     """Raise if a parameter has a value that no training can begin with."""
-    network_of(estimator.network)
+    check_device(network_of(estimator.network).device)
     domain_of(estimator.domain)
     if estimator.out_of_bounds not in ("auto", "clamp", "raise", "warn"):
         raise SmileError(f"out_of_bounds is 'auto', 'clamp', 'raise' or 'warn', not {estimator.out_of_bounds!r}.")
     if not 0.0 <= estimator.validation_fraction < 1.0:
         raise SmileError(f"validation_fraction must lie in [0, 1), not {estimator.validation_fraction}.")
-    check_device(estimator.device)
     if estimator.missing not in ("indicator", "fill", "raise"):
         raise SmileError(f"missing is 'indicator', 'fill' or 'raise', not {estimator.missing!r}.")
     if estimator.unknown not in ("other", "refuse"):
         raise SmileError(f"unknown is 'other' or 'refuse', not {estimator.unknown!r}.")
-    if estimator.restarts < 1:
-        raise SmileError(f"restarts must be at least 1, not {estimator.restarts}.")
     _check_limits(estimator)
     if isinstance(estimator.random_state, (int, np.integer)) and not 0 <= estimator.random_state < 2**32:
         raise SmileError(f"random_state must be a whole number from 0 to 2³² − 1, not {estimator.random_state}.")

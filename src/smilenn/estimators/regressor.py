@@ -63,10 +63,8 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
         time_limit: float | None = None,
         certify_limit: float = 60.0,
         validation_fraction: float = 0.1,
-        restarts: int = 1,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
-        device: str = "cpu",
         quantiles: Sequence[float] | None = None,
     ) -> None:
         """Store the parameters."""

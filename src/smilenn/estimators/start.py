@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
     from smilenn.estimators.targets import Target
 
-CODE = "backbone"  # an option of the network that is code; its tensors are compared instead
+# options of the network that need not agree: code, whose tensors are compared instead, and how it is trained
+FREE = ("backbone", "restarts", "device")
 DOMAIN = ("bounds", "kinds", "groups", "order")  # options of a domain that is learned
 FIT_ANEW = "; fit anew, without a start."
 
@@ -52,7 +53,7 @@ def _check_network(ours: Network, theirs: Network) -> None:
     for name, one in ours.get_params().items():
         other = getattr(theirs, name)
         given = name == "encoder" and not isinstance(one, str) and not isinstance(other, str)
-        if name != CODE and not given and one != other:  # the tensors of what is given decide
+        if name not in FREE and not given and one != other:  # the tensors of what is given decide
             raise SmileError(f"The model to start from was fitted with {name}={other!r}, not {one!r}{FIT_ANEW}")
 
 

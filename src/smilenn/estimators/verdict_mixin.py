@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import NotFittedError
@@ -149,23 +150,24 @@ class VerdictMixin(ABC):
     ) -> Verdict:
         """Search for a counterexample, prove and certify the network as it is now; sets and returns ``verdict_``.
 
-        `time_limit` seconds for the prover and as many for the certificate; None takes ``certify_limit``. A
-        network that was changed is evaluated in plain float64 from now on: a profile without rounding was made for the
-        old weights. Ctrl-C is raised and leaves the judgement as it was.
+        `time_limit` is seconds for both, the prover's at most half of them; the certificate has a second in any case.
+        None takes twice ``certify_limit``. A network that was changed is evaluated in plain float64 from now on: a
+        profile without rounding was made for the old weights. Ctrl-C is raised and leaves the judgement as it was.
         """
         if has(self._judged().why, Reason.CHANGED):
             self.net_.set_profile("f64-aux")
-        limit = self.certify_limit if time_limit is None else time_limit
-        trees = Trees()
-        found = prove(self, prover=prover, time_limit=limit, trees=trees) if self.claims_ else None
+        limit = 2 * self.certify_limit if time_limit is None else time_limit
+        begun, trees = perf_counter(), Trees()
+        found = prove(self, prover=prover, time_limit=limit / 2, trees=trees) if self.claims_ else None
         if _interrupted(found):
             raise KeyboardInterrupt
         since = 0.0 if found is None else found.seconds
+        left = max(LEAST_SECONDS, limit - (perf_counter() - begun)) if limit > 0 else 0.0
         judgement = judge(
             self.net_,
             self.claims_,
             found,
-            time_limit=limit,
+            time_limit=left,
             callback=callback,
             since=since,
             trees=trees,

@@ -75,10 +75,47 @@ def compared(rows: Sequence[Row], data: str) -> Comparison | None:
     )
 
 
+@dataclass(frozen=True)
+class Best:
+    """One table: RMSE or accuracy of ours and of the best peer under the rule, by their means over all splits.
+
+    Test rows choose this peer, so nobody could have chosen it in advance: a harder mark than `Comparison.peer`.
+    """
+
+    data: str
+    metric: str
+    model: str
+    ours: float
+    theirs: float
+
+    @property
+    def behind(self) -> float:
+        """The share by which ours is worse; negative where it is better."""
+        return (1 - self.ours / self.theirs) if self.metric == "accuracy" else (self.ours / self.theirs - 1)
+
+
+def best_peer(rows: Sequence[Row], data: str) -> Best | None:
+    """The comparison with the best peer among those that have every split of ours; None without one."""
+    here = chosen(rows, data=data)
+    ours = chosen(here, model=OURS)
+    seeds = {row["seed"] for row in ours}
+    names = dict.fromkeys(row["model"] for row in here if _is_peer(row))
+    means = {name: chosen(here, model=name) for name in names}
+    whole = {name: own for name, own in means.items() if {row["seed"] for row in own} == seeds}
+    if not whole:
+        return None
+    metric, best = ("accuracy", max) if "accuracy" in ours[0] else ("rmse", min)
+    model = best(whole, key=lambda name: mean(whole[name], metric))
+    return Best(data, metric, model, mean(ours, metric), mean(whole[model], metric))
+
+
 def _chosen_peer(rows: Sequence[Row]) -> Row | None:
     """The peer under the rule with the smallest loss on the inner folds."""
-    peers = [row for row in rows if row["model"] not in (OURS, CONSTANT) and not _is_free(row)]
-    return min(peers, key=lambda row: row["inner"], default=None)
+    return min(filter(_is_peer, rows), key=lambda row: row["inner"], default=None)
+
+
+def _is_peer(row: Row) -> bool:
+    return row["model"] not in (OURS, CONSTANT) and not _is_free(row)
 
 
 def _is_free(row: Row) -> bool:

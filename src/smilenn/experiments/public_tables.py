@@ -4,9 +4,9 @@ Five splits (80/20, seeds 0–4, stratified by class); everything but the score 
 or accuracy.
 
     smilenn      SmileRegressor or SmileClassifier with the rule and nothing else; certified
-    a peer       lightgbm, xgboost, catboost, histgb, ebm, network, linear, held to the same signs and without the
-                 protected columns (peers/); each is tuned on the same inner folds over as many settings
-    peer-free    the same without the rule, all columns
+    a peer       lightgbm, xgboost, catboost, histgb, ebm, network, mononet, linear, held to the same signs and without
+                 the protected columns (peers/); each is tuned on the same inner folds over as many settings
+    peer-free    the same without the rule, all columns; mononet is made for a rule and has none without
     constant     the mean, or the more frequent class
 """
 
@@ -24,7 +24,7 @@ from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import split
 from smilenn.experiments import figures
 from smilenn.experiments.cells import Cell, Row
-from smilenn.experiments.compared import CONSTANT, FREE, OURS, Comparison, compared
+from smilenn.experiments.compared import CONSTANT, FREE, OURS, Comparison, best_peer, compared
 from smilenn.experiments.measures import chosen, classified, mean, proved, r2
 from smilenn.experiments.peers.task import Rows
 from smilenn.experiments.peers.tuned import PEERS, tuned
@@ -37,7 +37,10 @@ from smilenn.train.config import Config
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MODELS = (OURS, *PEERS, *(f"{name}{FREE}" for name in PEERS), CONSTANT)
+RULED = ("mononet",)  # peers that are nothing without a rule
+MODELS = (OURS, *PEERS, *(f"{name}{FREE}" for name in PEERS if name not in RULED), CONSTANT)
+CLOSE = ("california", "adult", "concrete", "bike")  # tables that are held to the best peer of all, too
+NEAR = 0.01  # of its accuracy or RMSE
 QUICK_ROWS, QUICK_EPOCHS, QUICK_SETTINGS = 600, 5, 1
 
 
@@ -88,13 +91,14 @@ def _certified(
     rule: Practice, train: Dataset, test: Dataset, seed: int, quick: bool, options: Options
 ) -> tuple[np.ndarray, dict[str, Any]]:
     from smilenn.estimators.classifier import SmileClassifier
+    from smilenn.estimators.options import Network
     from smilenn.estimators.regressor import SmileRegressor
 
     kind = SmileClassifier if train.task == "binary" else SmileRegressor
     model = kind(
         properties=rule.properties(),
         random_state=seed,
-        device=options.device,
+        network=Network(device=options.device),
         config=Config(epochs=QUICK_EPOCHS) if quick else None,
     )
     model.fit(train.frame, train.target)
@@ -191,11 +195,16 @@ def draw(rows: list[Row]) -> dict[str, Figure]:
 
 
 def aims(rows: list[Row]) -> list[Aim]:
-    """Certified, level with the peer on every table, and at least level over all of them."""
+    """Certified, level with the peer on every table and over all of them, and on some near the best peer of all."""
     out, found = all_certified(rows, [OURS]), comparisons(rows)
     for one in found:
         what = f"{one.data}: smilenn less the peer under the same rule, {one.splits} splits"
         out.append(Aim(what, f"≥ {-2 * one.error:.4f}", f"{one.difference:+.4f}", one.level))
+    for best in (one for data in CLOSE if (one := best_peer(rows, data)) is not None):
+        what = f"{best.data}: {best.metric}, against the best tuned peer under the same rule ({best.model})"
+        wanted = f"within 1 % of {number(best.theirs, 4)}"
+        got = f"{number(best.ours, 4)}, {abs(best.behind):.2%} {'worse' if best.behind > 0 else 'better'}"
+        out.append(Aim(what, wanted, got, best.behind <= NEAR))
     if len(found) > 1:
         ours, peer = (float(np.mean([one.scaled(getattr(one, who)) for one in found])) for who in ("ours", "peer"))
         what = f"mean of scaled qualities over {len(found)} tables"

@@ -39,9 +39,8 @@ class Setup:
     config: Config | None = field(default_factory=Config)  # None: what comes with the encoder
     restarts: int = 1
 
-    @property
-    def network(self) -> Network:
-        """The architecture."""
+    def network(self, device: str = "cpu") -> Network:
+        """The architecture, and where it is trained."""
         return Network(
             boxes=self.boxes,
             auxiliaries=self.auxiliaries,
@@ -49,6 +48,8 @@ class Setup:
             embedding=self.embedding,
             backbone=self.backbone,
             backbone_sizes=self.sizes,
+            restarts=self.restarts,
+            device=device,
         )
 
     def estimator(
@@ -59,11 +60,9 @@ class Setup:
         return kind(
             properties=properties,
             domain=domain,
-            network=self.network,
+            network=self.network(device),
             config=self.config,
-            restarts=self.restarts,
             random_state=seed,
-            device=device,
             out_of_bounds="clamp",
         )
 

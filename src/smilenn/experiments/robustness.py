@@ -160,10 +160,9 @@ def _estimator(
     return SmileClassifier(
         properties=properties,
         domain=domain,
-        network=Network(encoder="image", backbone_share=share),
+        network=Network(encoder="image", backbone_share=share, device=device),
         validation_fraction=0.0,
         random_state=seed,
-        device=device,
         out_of_bounds="clamp",
     )
 

@@ -99,6 +99,7 @@ def _default(
     table: Dataset, train: Dataset, test: Dataset, seed: int, quick: bool, options: Options
 ) -> tuple[np.ndarray, Row]:
     from smilenn.estimators.classifier import SmileClassifier
+    from smilenn.estimators.options import Network
     from smilenn.estimators.regressor import SmileRegressor
 
     kind = SmileClassifier if table.task == "binary" else SmileRegressor
@@ -106,7 +107,7 @@ def _default(
         increasing=list(table.increasing),
         decreasing=list(table.decreasing),
         random_state=seed,
-        device=options.device,
+        network=Network(device=options.device),
         config=Config(epochs=20) if quick else None,
         out_of_bounds="clamp",
     )

@@ -80,11 +80,10 @@ def compute(model: str, seed: int, quick: bool, delta: float, *, options: Option
     fresh = SmileClassifier(
         properties=[Robust(str(one), norm=norm) for one in deltas[delta]],
         domain=_box(x.shape[1]),
-        network=Network(encoder="image"),
+        network=Network(encoder="image", device=options.device),
         config=QUICK[norm] if quick else None,
         validation_fraction=0.0,
         random_state=seed,
-        device=options.device,
         out_of_bounds="clamp",
     )
     estimator, took = obtained(fresh, options, f"robustness-{model}-{delta}-{seed}", x, y)

@@ -103,10 +103,9 @@ def _fitted(
     model = (SmileClassifier if task.classes else SmileRegressor)(
         properties=list(rules),
         domain=Columns(bounds=task.bounds) if domain is None else domain,
-        network=Network(backbone=task.backbone, backbone_sizes=(64, 64)),
+        network=Network(backbone=task.backbone, backbone_sizes=(64, 64), device=options.device),
         config=Config(epochs=3, batch_size=64) if quick else None,
         random_state=seed,
-        device=options.device,
         out_of_bounds="clamp",
         unknown="refuse",  # the tasks state their categories
     ).fit(task.frame[rows], target)

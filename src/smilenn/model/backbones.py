@@ -73,6 +73,17 @@ def describe(backbone: nn.Module) -> dict[str, Any]:
     return {"kind": "custom", "type": f"{type(backbone).__module__}.{type(backbone).__qualname__}"}
 
 
+def takes(backbone: nn.Module) -> tuple[int, int] | None:
+    """Inputs and outputs of a backbone of this file; None of another, which may look further."""
+    match backbone:
+        case MLP(description={"inputs": inputs, "embedding": embedding}):
+            return int(inputs), int(embedding)
+        case ConvNet(description={"side": side, "embedding": embedding}):
+            return int(side) ** 2, int(embedding)
+        case _:
+            return None
+
+
 def rebuild(description: Mapping[str, Any]) -> nn.Module:
     """A backbone with fresh weights from its description."""
     from smilenn.model.given import rebuild_given, rebuild_middle

@@ -298,6 +298,11 @@ def _refuse_unfit_backbone(net: SmileNet, where: str) -> None:
     """One of the package's own backbones takes the domain's inputs; `net` has shapes only."""
     import torch
 
+    from smilenn.model.backbones import takes
+
+    # a pass over shapes imports torch's compiler, two seconds for every process: only where sizes do not settle it
+    if takes(net.backbone) == (net.domain.size, net.embedding):
+        return
     try:
         net.embed(torch.zeros(1, net.domain.size, dtype=torch.float64))
     except RuntimeError:

@@ -306,8 +306,8 @@ class SmileNet(nn.Module):
         Units that are frozen have their place.
         """
         free = [net for net in (self.lower, self.second) if net.hidden and net.weight.requires_grad]
-        if not free and self.encoder is not None and self.encoder.groups:
-            return  # nothing to centre, and many rows; a layer of distances remembers the first rows it sees
+        if not free:
+            return  # there may be many rows, and an encoder takes its time
         e = self.encode(self.scale(x))
         for net in free:
             net.centre(e[torch.randint(len(e), (net.hidden,), device=e.device)])

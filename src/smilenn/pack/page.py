@@ -6,12 +6,11 @@ file and its place there (entry.py); what has no such element has no digits in i
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
 from smilenn.pack.entry import NOTHING, Entry
+from smilenn.report.document import document
 from smilenn.report.elements import bullets, table
 from smilenn.report.svg import text
 
@@ -22,8 +21,6 @@ TONE = {"Certified": "good", "Violated": "bad"}
 def page(found: Files) -> str:
     """The whole file."""
     style = files("smilenn.pack").joinpath("page.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     parts = [
         ("Statement", _statement(found), ["pack.json", "statement.txt"]),
         ("Checkers", _checkers(found), ["checkers.json", *_outputs(found)]),
@@ -36,23 +33,12 @@ def page(found: Files) -> str:
         ("What supports which demand", _clauses(found), ["clauses.json"]),
         ("How it was made", _made(found), ["design.txt", "versions.json", "manifest.json"]),
     ]
-    body = "\n".join(
+    sections = "\n".join(
         f"<section><h2>{title}</h2>\n{content}\n{_sources(names)}</section>" for title, content, names in parts
     )
     own = found["pack.json"]
     tone = TONE.get(own["headline"].value, "open")
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{text(own["name"].value)}: validation pack</title>
-<link rel="icon" href="data:,">
-<style>{style}</style>
-</head>
-<body>
-<header>
+    body = f"""<header>
 <p class="kind">Validation pack</p>
 <h1>{own["name"].html()}</h1>
 <p><span class="badge {tone}">{own["headline"].html()}</span> {own["sentence"].html()}</p>
@@ -60,11 +46,9 @@ def page(found: Files) -> str:
 read the line below each part.</p>
 </header>
 <main>
-{body}
-</main>
-</body>
-</html>
-"""
+{sections}
+</main>"""
+    return document(f"{text(own['name'].value)}: validation pack", style, body)
 
 
 def _sources(names: Iterable[str]) -> str:

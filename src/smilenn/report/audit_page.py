@@ -8,8 +8,6 @@ Texts of networks and tables pass `svg.text`. The content policy allows the page
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from importlib.resources import files
@@ -22,6 +20,7 @@ from smilenn._version import __version__
 from smilenn.auditing.audit import Audit, AuditedRow
 from smilenn.auditing.labels import LabelAudit
 from smilenn.certify.check_deep import decimal
+from smilenn.report.document import document
 from smilenn.report.elements import figure, plot_grid, table
 from smilenn.report.svg import Axes, number, spread, text
 from smilenn.report.write import replaced
@@ -39,33 +38,18 @@ def write_audit_page(found: Audit | LabelAudit, path: Path | str, name: str) -> 
 def audit_page(found: Audit | LabelAudit, name: str) -> str:
     """The whole file; `name` is what the network is called."""
     style = files("smilenn.report").joinpath("page.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
     headline, tone = _headline(found)
-    body = labels(found) if isinstance(found, LabelAudit) else outputs(found)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Audit of {text(name)}: {headline.lower()}</title>
-<link rel="icon" href="data:,">
-<style>{style}</style>
-</head>
-<body>
-<header>
+    parts = labels(found) if isinstance(found, LabelAudit) else outputs(found)
+    body = f"""<header>
 <h1>Audit of {text(name)}</h1>
 <p><span class="badge {tone}">{headline}</span> {_certificate(found.certificate)}</p>
 </header>
 <main>
-{body}
+{parts}
 </main>
 <footer>Written by smilenn {text(__version__)}. Pairs are replayed; bounds and the certified share are those that
-the checker accepted.</footer>
-</body>
-</html>
-"""
+the checker accepted.</footer>"""
+    return document(f"Audit of {text(name)}: {headline.lower()}", style, body)
 
 
 def _headline(found: Audit | LabelAudit) -> tuple[str, str]:

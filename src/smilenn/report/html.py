@@ -1,17 +1,15 @@
 """The page: one HTML file with its style, script and pictures in it; nothing is fetched.
 
-Every text that came from a model or a table passes `svg.text`. The page's own content policy allows exactly its one
-script and one style (by their hashes) and images that lie in the file: even an unescaped name could run nothing.
+Every text that came from a model or a table passes `svg.text`; document.py has the frame and its content policy.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from importlib.resources import files
 
 from smilenn._version import __version__
 from smilenn.report import sections
+from smilenn.report.document import document
 from smilenn.report.elements import capital
 from smilenn.report.findings import Findings
 from smilenn.report.importance import importance_part
@@ -36,46 +34,24 @@ def page(found: Findings) -> str:
         ("slices", "Inputs", importance_part(found.importances, found.output_name) + sections.slices(found)),
         ("training", "Training", sections.training(found)),
     ]
-    body = "\n".join(
+    shown = "\n".join(
         f'<section id="{key}" data-title="{title}"><h2>{title}</h2>\n{content}\n</section>'
         for key, title, content in parts
         if content
     )
-    policy = (
-        f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
     tone = TONE.get(found.headline, "open")
     verdict = capital(found.sentence.removeprefix("certified, "))
     hint = "" if found.standing is None or not found.standing.hint else f" {text(found.standing.hint)}"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{text(found.name)}: {text(found.headline.lower())}</title>
-<link rel="icon" href="data:,">
-<style>{style}</style>
-</head>
-<body>
-<header>
+    body = f"""<header>
 <h1>{text(found.name)}</h1>
 <p class="lead">{text(opening(found))}</p>
 <p><span class="badge {tone}">{text(found.headline)}</span> {text(verdict)}{text(found.but)}.{hint}</p>
 </header>
 <main>
 <div class="tabs" role="tablist" aria-label="Parts of the report" hidden></div>
-{body}
+{shown}
 </main>
 <footer>Written by smilenn {text(__version__)}. Sampled figures show where a rule is tight; only the certificate
 proves it.</footer>
-<div id="tip" role="tooltip" hidden></div>
-<script>{script}</script>
-</body>
-</html>
-"""
-
-
-def _digest(content: str) -> str:
-    return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+<div id="tip" role="tooltip" hidden></div>"""
+    return document(f"{text(found.name)}: {text(found.headline.lower())}", style, body, script)

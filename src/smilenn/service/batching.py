@@ -1,7 +1,8 @@
 """Rows of concurrent requests, predicted together.
 
 One batch is computed at a time. Meanwhile rows of other requests gather; the next batch is all of them, up to a limit.
-A row's bits do not depend on its batch (docs/encoders.md), so nobody's answer depends on who else is asking.
+Where a certificate promises bits (profile `fixed-order`), a row's do not depend on its batch (docs/encoders.md). The
+numbers of other models move by their rounding with who else is asking; their certificates hold for every order of sums.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class Served:
         rows = np.repeat(x[None], len(block), axis=0)
         rows[:, span] = block
         if feature in domain.indicators:  # along known values, also where the row has none
-            rows[:, domain.slices[domain.indicators[feature][0]]] = 0.0
+            rows[:, domain.slices[domain.indicators[feature]]] = 0.0
         low, high = output_box(model.net_, rows)
         return {"at": values, "output": self.predict(rows)[:, 0].tolist(), "low": low.tolist(), "high": high.tolist()}
 

@@ -67,8 +67,9 @@ def _direct(optimizer: torch.optim.Optimizer, moved: Sequence[Sequence[torch.Ten
     if not all(map(_is_plain, optimizer.param_groups)):
         return False
     every = [p for own in moved for p in own]
-    begun = all("step" in optimizer.state.get(p, ()) and p.device.type == "cpu" for p in every)
-    mixed = any(len({p.dtype for p in own}) > 1 for own in moved)  # a backbone in float32: one call takes one type
+    begun = all("step" in optimizer.state.get(p, ()) and p.device.type in ("cpu", "cuda") for p in every)
+    # a backbone in float32: one call takes one type, on one device
+    mixed = any(len({(p.dtype, p.device) for p in own}) > 1 for own in moved)
     return begun and not mixed
 
 
@@ -91,7 +92,7 @@ def _kernel(
         second,
         [],
         steps,
-        lr=float(group["lr"]),
+        lr=group["lr"] if isinstance(group["lr"], torch.Tensor) else float(group["lr"]),
         beta1=group["betas"][0],
         beta2=group["betas"][1],
         weight_decay=group["weight_decay"],
@@ -101,6 +102,14 @@ def _kernel(
         grad_scale=None,
         found_inf=None,
     )
+
+
+def set_rate(group: dict[str, Any], rate: float) -> None:
+    """The learning rate of a group; in place where it lies on a GPU, for steps that are recorded (recorded.py)."""
+    if isinstance(group["lr"], torch.Tensor):
+        group["lr"].fill_(rate)
+    else:
+        group["lr"] = rate
 
 
 def forget_gradients(optimizer: torch.optim.Optimizer) -> None:

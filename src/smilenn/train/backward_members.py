@@ -36,9 +36,13 @@ class MembersBackward:
         self.collapsed = net.collapsed
         self.layers: list[Weights] = [(m.weight, m.bias) for m in net.backbone if isinstance(m, nn.Linear)]  # type: ignore[union-attr]
         own = [] if self.collapsed else [parameter for layer in self.layers for parameter in layer]
-        self.parameters = [own, *([*stack.weights, *stack.biases] for stack in ensemble.stacks)]
+        self.parameters = [own, *([] for _ in ensemble.stacks)]
+        for i in ensemble.awake:
+            self.parameters[1 + i] = [*ensemble.stacks[i].weights, *ensemble.stacks[i].biases]
         n, many = net.embedding, ensemble.members
-        self.slope = net.lower.slope.reshape(n, many, -1).permute(1, 2, 0)  # S, [M, P, n]
+        groups = len(ensemble.stacks[0].branches)
+        awake = [k * groups + g for k in ensemble.kinds_awake for g in range(groups)]
+        self.slope = net.lower.slope.reshape(n, many, -1).permute(1, 2, 0)[awake]  # S, [awake, P, n]
         self.middle = net.lower.const + net.second.const.expand(1, n) / 2  # [1, n]
 
     @classmethod
@@ -73,26 +77,29 @@ class MembersBackward:
     ) -> tuple[torch.Tensor, list[list[torch.Tensor]]]:
         """L and its gradient, one list for every group of parameters.
 
-        u [B, m] model units of the training rows `rows` [B]; y [B, o]; share [M, B] what each row counts for each
-        member, adding up to one (None: equally); own [B] what it counts for the backbone.
+        u [B, m] model units of the training rows `rows` [B]; y [B, o]; share [A, B] what each row counts for each of
+        the A members awake, adding up to one (None: equally); own [B] what it counts for the backbone. Slopes are those
+        of the sum over them divided by M, as if none rested; L is their mean.
         """
         net, ensemble, many, batch = self.net, self.ensemble, self.ensemble.members, len(u)
+        awake = len(self.slope)
         head, scale = net.head_weight, net.output_scale
         ramps = ensemble.ramps(u, rows)
-        runs = [StackRun(stack, ramps[i]) for stack, i in zip(ensemble.stacks, ensemble.same, strict=True)]
-        e = ensemble.joined([run.outputs for run in runs], u)  # [B, p]
-        each = e.reshape(batch, many, -1).transpose(0, 1) @ self.slope  # [M, B, n]
-        z = (self.middle + many * each).reshape(many * batch, -1)
-        f, t = (z @ head.T + net.head_bias) * scale, y.repeat(many, 1)
+        runs = {i: StackRun(ensemble.stacks[i], ramps[ensemble.same[i]]) for i in ensemble.awake}
+        e = ensemble.joined([run.outputs for run in runs.values()], u)  # [B, p]
+        each = e.reshape(batch, awake, -1).transpose(0, 1) @ self.slope  # [A, B, n]
+        z = (self.middle + many * each).reshape(awake * batch, -1)
+        f, t = (z @ head.T + net.head_bias) * scale, y.repeat(awake, 1)
         if share is None:
-            loss, slope = task_loss.slope(f, t, None, 1)
+            loss, slope = task_loss.slope(f, t, None, 1 if awake == many else awake / many)
         else:
             loss, slope = task_loss.slope(f, t, share.reshape(-1), share.sum() / many)
-        slope = (slope * scale).mm(head).reshape(many, batch, -1) * many
+        slope = (slope * scale).mm(head).reshape(awake, batch, -1) * many
         slope = slope.bmm(self.slope.transpose(1, 2)).transpose(0, 1).reshape(batch, -1)  # [B, p]
-        of_members = [run.backward(part) for run, part in zip(runs, ensemble.split(slope), strict=True)]
+        found = {i: run.backward(part) for (i, run), part in zip(runs.items(), ensemble.split(slope), strict=True)}
+        of_members = [found.get(i, []) for i in range(len(ensemble.stacks))]
         if self.collapsed:
-            return loss, [[], *of_members]
+            return loss if awake == many else loss * (many / awake), [[], *of_members]
 
         lower = F.linear(e, net.lower.slope, net.lower.const)
         upper = lower + net.second.const.expand(lower.shape)

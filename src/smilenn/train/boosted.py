@@ -69,11 +69,11 @@ def boosters(
     """Boosters for as many groups as the rows and `seconds` allow; none where the outputs do not fit them.
 
     `signs` has an entry for every output. The coordinates of the network must be its outputs, and a row must be kept
-    from the groups (`Training.held`). `told` hears how many groups of how many are done.
+    from the groups (`Training.folds`). `told` hears how many groups of how many are done.
     """
-    if not signs or task.held is None or not _fits(net, kind, signs):
+    if not signs or task.folds is None or not _fits(net, kind, signs):
         return Boosters()
-    groups = min(task.held.shape[1], next((many for rows, many in GROUPS if len(task.x) <= rows), 1))
+    groups = min(task.folds.shape[1], next((many for rows, many in GROUPS if len(task.x) <= rows), 1))
     found = []
     for made in _made(net, task, kind, signs, groups, seconds):
         if made is None:
@@ -87,8 +87,8 @@ def _made(
     net: SmileNet, task: Training, kind: LossKind, signs: Sequence[Directions], groups: int, seconds: float | None
 ) -> Iterator[tuple[Branch, ...] | None]:
     """The branches of every group in order: a task each on a cluster, unless `seconds` say how many trees there are."""
-    assert task.held is not None
-    u, held = net.scale(task.x).cpu().numpy(), task.held.cpu().numpy()
+    assert task.folds is not None
+    u, held = net.scale(task.x).cpu().numpy(), task.folds.cpu().numpy()
     done, pool = 0, current()
     if pool is not None and seconds is None and groups > 1:
         common = net, replace(task, generators=(), over=bool), kind, signs, u
@@ -108,7 +108,7 @@ def _made(
 
 def _shared(common: tuple[Any, ...], group: int) -> tuple[Branch, ...] | None:
     net, task, kind, signs, u = common
-    return _group(net, task, kind, signs, u, task.held[:, group].cpu().numpy(), None, _Place(group, task.seed))
+    return _group(net, task, kind, signs, u, task.folds[:, group].cpu().numpy(), None, _Place(group, task.seed))
 
 
 def _fits(net: SmileNet, kind: LossKind, signs: Sequence[Directions]) -> bool:

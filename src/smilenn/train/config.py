@@ -27,7 +27,7 @@ class Config:
     pretrain_patience: int | None = 10  # epochs without improvement of the training loss by 0.1 % before stopping
     # training: dual ascent on abstracted counterexamples
     epochs: int = 100
-    patience: int | None = 20  # encoders: epochs without improvement on held-out rows before training stops
+    patience: int | None = 20  # encoders: epochs without improvement on held-out rows before a kind of network stops
     weight_decay: float = 1.0  # encoders: share of the weights lost per step, times the learning rate
     batch_size: int = 256
     learning_rate: float = 1e-3

@@ -15,8 +15,9 @@ the largest ‖v_i − v_j‖₂ stays what it was when the network was made.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,12 @@ import torch.nn.functional as F
 
 from smilenn.model.encoders import Contract
 from smilenn.model.net import SmileNet
-from smilenn.train.augment import augmented
+from smilenn.train.adam import set_rate
+from smilenn.train.augment import USUAL, changed, drawn_for
 from smilenn.train.encoded import seen
 from smilenn.train.losses import Decides
-from smilenn.train.phases import Training, finite_step
+from smilenn.train.phases import Training, finite, finite_step
+from smilenn.train.recorded import Given, Recorded
 from smilenn.train.state import State, rngs
 
 SHARPNESS = 16.0
@@ -51,26 +54,41 @@ def contraction_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch; the record for the history."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     batches, size = task.batches(rng), spread(net.lower.slope)
-    theta = config.margin or THETA * math.sqrt(net.domain.size)
+    changes = drawn_for(batches, rng, USUAL) if config.augment == "affine" else None
+    loss = partial(_loss, net, config.margin or THETA * math.sqrt(net.domain.size), task.decides)
+    if task.x.is_cuda and state.recorded is None:
+        state.recorded = Recorded(state.optimizer, loss)
     losses: list[torch.Tensor] = []
-    for step, index in enumerate(batches):
-        done = (state.unit + step / len(batches)) / max(1, config.epochs)
+    for number, index in enumerate(batches):
+        done = (state.unit + number / len(batches)) / max(1, config.epochs)
         for group in state.optimizer.param_groups:
-            group.update(lr=config.rate * 0.5 * (1 + math.cos(math.pi * min(1.0, done))), betas=BETAS)
+            group.update(betas=BETAS)
+            set_rate(group, config.rate * 0.5 * (1 + math.cos(math.pi * min(1.0, done))))
         x, y, w = task.rows(index)
-        w = seen(w, task.held, index, None)
-        if config.augment == "affine":
-            x = augmented(x, rng)
+        given = x if changes is None else changed(x, changes[number]), y, seen(w, task.held, index, None)
         with _short_products():
-            m = _radii(net, x, y, task.decides)
-            short = F.softplus(torch.logsumexp(SHARPNESS * (theta - m), dim=1)) / (SHARPNESS * theta)
-            loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
-            finite_step(state.optimizer, loss, net)
+            losses.append(_step(state, loss, given) if state.recorded is None else state.recorded(None, given))
         _resize_(net, size)
-        losses.append(loss.detach())
         if task.over():
             break
-    return {"loss": float(np.mean([float(loss) for loss in losses]))}
+    found = [float(one) for one in losses]
+    finite(max(found, key=abs))
+    return {"loss": float(np.mean(found))}
+
+
+def _step(state: State, loss: Callable[..., torch.Tensor], given: Given) -> torch.Tensor:
+    found = loss(*given)
+    finite_step(state.optimizer, found, state.net)
+    return found.detach()
+
+
+def _loss(
+    net: SmileNet, theta: float, decides: Decides, x: torch.Tensor, y: torch.Tensor, w: torch.Tensor | None
+) -> torch.Tensor:
+    """L of rows x, y with weights w."""
+    m = _radii(net, x, y, decides)
+    short = F.softplus(torch.logsumexp(SHARPNESS * (theta - m), dim=1)) / (SHARPNESS * theta)
+    return short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
 
 
 @contextmanager

@@ -17,18 +17,22 @@ float64 and its claims do not depend on how it was trained.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
 from smilenn.model.encoders import Branch, Distance
+from smilenn.model.encoders.powers import power_near
 from smilenn.model.net import SmileNet
-from smilenn.train.augment import GENTLE, USUAL, augmented
+from smilenn.train.adam import set_rate
+from smilenn.train.augment import GENTLE, USUAL, changed, drawn_for
 from smilenn.train.encoded import seen
 from smilenn.train.losses import Decides
-from smilenn.train.phases import Training, finite_step
+from smilenn.train.phases import Training, finite, finite_step
+from smilenn.train.recorded import Recorded
 from smilenn.train.state import State, rngs
 
 P_START, P_END, TAIL = 8.0, 100.0, 0.15
@@ -60,9 +64,11 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     layers, batches = _distances(net), task.batches(rng)
     several, patched = task.decides == "largest", layers[0].patches is not None
+    changes = drawn_for(batches, rng, GENTLE if several else USUAL) if config.augment == "affine" else None
+    step = _class_step(state, task) if several else _sign_step(state, task)
     losses: list[torch.Tensor] = []
-    for step, index in enumerate(batches):
-        done = (state.unit + step / len(batches)) / max(1, config.epochs)
+    for number, index in enumerate(batches):
+        done = (state.unit + number / len(batches)) / max(1, config.epochs)
         rate = config.rate * (0.5 * (1 + math.cos(math.pi * min(1.0, done))) + (0.0 if several else 1e-3))
         p, grown = annealed(done, several=several, patched=patched)
         for layer in layers:
@@ -70,20 +76,62 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
         _set_rates(state.optimizer, rate, config.rate)
         x, y, w = task.rows(index)
         w = seen(w, task.held, index, None)
-        if config.augment == "affine":
-            x = augmented(x, rng, GENTLE if several else USUAL)
-        u = net.scale(x).float()
-        short = _class_loss(net, u, y, config.margin or THETA, grown) if several else _sign_loss(net, u, y, task)
-        loss = short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
-        if moves(net):
-            loss = loss + task.loss(net.head(net.embed(net.scale(x))), y, w)
-        finite_step(state.optimizer, loss, net)
+        losses.append(step(x if changes is None else changed(x, changes[number]), y, w, grown))
         if not several:
             _decay_(layers, 1 - rate * DECAY)
-        losses.append(loss.detach())
         if task.over():
             break
-    return {"loss": float(np.mean([float(loss) for loss in losses]))}
+    found = [float(loss) for loss in losses]
+    finite(max(found, key=abs))
+    return {"loss": float(np.mean(found))}
+
+
+Step = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None, float], torch.Tensor]
+
+
+def _class_step(state: State, task: Training) -> Step:
+    """A step of a net for several classes: rows x, y, w and how far p has grown → the loss."""
+    net, theta, boxed, recorded = state.net, task.config.margin or THETA, moves(state.net), _recorded(state, task)
+
+    def step(x: torch.Tensor, y: torch.Tensor, w: torch.Tensor | None, grown: float) -> torch.Tensor:
+        u = net.scale(x).float()
+        if recorded is not None:
+            p = _distances(net)[0].p
+            given = u, y, w, *(torch.full((), c, device=u.device) for c in _weights(grown))
+            return recorded(None if math.isinf(p) else power_near(p), given)
+        loss = _class_loss(net, theta, u, y, w, *_weights(grown))
+        return _moved(state, loss + _beside(net, task, x, y, w) if boxed else loss)
+
+    return step
+
+
+def _sign_step(state: State, task: Training) -> Step:
+    """A step of a net that decides by signs."""
+    net, boxed = state.net, moves(state.net)
+
+    def step(x: torch.Tensor, y: torch.Tensor, w: torch.Tensor | None, grown: float) -> torch.Tensor:
+        loss = _mean(_sign_loss(net, net.scale(x).float(), y, task), w)
+        return _moved(state, loss + _beside(net, task, x, y, w) if boxed else loss)
+
+    return step
+
+
+def _beside(net: SmileNet, task: Training, x: torch.Tensor, y: torch.Tensor, w: torch.Tensor | None) -> torch.Tensor:
+    """The loss of the backbone, which learns beside the distances."""
+    return task.loss(net.head(net.embed(net.scale(x))), y, w)
+
+
+def _moved(state: State, loss: torch.Tensor) -> torch.Tensor:
+    finite_step(state.optimizer, loss, state.net)
+    return loss.detach()
+
+
+def _recorded(state: State, task: Training) -> Recorded | None:
+    """Recorded steps for several classes on a GPU, the same ones for all epochs; None elsewhere."""
+    if task.x.is_cuda and not moves(state.net) and state.recorded is None:
+        loss = partial(_class_loss, state.net, task.config.margin or THETA)
+        state.recorded = Recorded(state.optimizer, loss)
+    return state.recorded
 
 
 def annealed(done: float, *, several: bool, patched: bool = False) -> tuple[float, float]:
@@ -102,11 +150,24 @@ def _sign_loss(net: SmileNet, u: torch.Tensor, y: torch.Tensor, task: Training) 
     return torch.relu(theta - lead(f, y, task.decides) / size).mean(dim=1) / theta
 
 
-def _class_loss(net: SmileNet, u: torch.Tensor, y: torch.Tensor, theta: float, grown: float) -> torch.Tensor:
-    """min(relu(1 − m/θ), c) of each row, summed over the nets of a mean, each by itself [B].
+def _weights(grown: float) -> tuple[float, float]:
+    """The cap on a row's loss, falling from `CAP` to 1, and the weight of the task loss."""
+    return CAP ** (1 - grown), ENTROPY[0] * (ENTROPY[1] / ENTROPY[0]) ** grown
 
-    From a θ of `CAPPED` on, c falls from `CAP` to 1, so that rows out of reach are given up, and a little of the task
-    loss keeps their labels.
+
+def _class_loss(
+    net: SmileNet,
+    theta: float,
+    u: torch.Tensor,
+    y: torch.Tensor,
+    w: torch.Tensor | None,
+    cap: torch.Tensor | float,
+    entropy: torch.Tensor | float,
+) -> torch.Tensor:
+    """Mean over rows of min(relu(1 − m/θ), cap), summed over the nets of a mean, each by itself.
+
+    The cap counts from a θ of `CAPPED` on, so that rows out of reach are given up, and a little of the task loss keeps
+    their labels.
     """
     assert net.encoder is not None
     o = y.shape[1]
@@ -115,19 +176,23 @@ def _class_loss(net: SmileNet, u: torch.Tensor, y: torch.Tensor, theta: float, g
     m = f.gather(2, true) - f.scatter(2, true, -torch.inf).amax(dim=2, keepdim=True)
     short = torch.relu(1 - m / theta)
     if theta >= CAPPED:
-        weight = ENTROPY[0] * (ENTROPY[1] / ENTROPY[0]) ** grown
-        entropy = -torch.log_softmax(SHARE * f, dim=2).gather(2, true)
-        short = short.clamp(max=CAP ** (1 - grown)) + weight * entropy
-    return short.sum(dim=(1, 2))
+        short = short.clamp(max=cap) - entropy * torch.log_softmax(SHARE * f, dim=2).gather(2, true)
+    return _mean(short.sum(dim=(1, 2)), w)
+
+
+def _mean(short: torch.Tensor, w: torch.Tensor | None) -> torch.Tensor:
+    """The mean of the rows' losses [B], weighted where there are weights."""
+    return short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
 
 
 def _set_rates(optimizer: torch.optim.Optimizer, rate: float, first: float) -> None:
     """The learning rate of the distance layers, and that of the backbone, which falls alike."""
     for group in optimizer.param_groups:
         if group.get("backbone"):
-            group["lr"] = BACKBONE_RATE * rate / first
+            set_rate(group, BACKBONE_RATE * rate / first)
         else:
-            group.update(lr=rate, betas=BETAS, eps=EPS)
+            group.update(betas=BETAS, eps=EPS)
+            set_rate(group, rate)
 
 
 @torch.no_grad()

@@ -11,8 +11,9 @@ An ensemble has several *kinds* of networks (deep, shallow, linear) in G groups.
 
     kind j at row i:   f_j(x_i) = mean { f_jg(x_i) : held_ig }
 
-That loss decides for every kind at which epoch it was best, and at the end which kinds the mean is made of: the subset
-whose mean predicts best. An encoder of another make is one kind by itself.
+That loss decides for every kind at which epoch it was best, and at the end which kinds the mean is made of (mixing.py).
+Kinds need not wait for each other: one that was best `patience` epochs ago rests, and training ends when all do. An
+encoder of another make is one kind by itself.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def encoded_epoch(state: State, task: Training) -> dict[str, Any]:
     encoder = net.encoder
     assert encoder is not None
     batches, totals = task.batches(rng), np.zeros(2)
-    written = MembersBackward.of(net, state.ensemble, state.optimizer)
+    written = _written(state, config)
     for step, index in enumerate(batches):
         done = (state.unit + step / len(batches)) / max(1, config.epochs)
         _set_rate(state.optimizer, config, done)
@@ -59,6 +60,20 @@ def encoded_epoch(state: State, task: Training) -> dict[str, Any]:
     return {"loss": totals[0] / totals[1]}
 
 
+def _written(state: State, config: Config) -> MembersBackward | None:
+    """The gradient of an ensemble, of the kinds that go on learning; None where torch records it, of all kinds."""
+    net, ensemble = state.net, state.ensemble
+    if ensemble is None:
+        return None
+    stalled = [] if config.patience is None else [k for k, n in enumerate(state.stalls) if n >= config.patience]
+    ensemble.resting = frozenset(stalled) if net.collapsed and len(state.stalls) > 1 else frozenset()
+    written = MembersBackward.of(net, ensemble, state.optimizer)
+    if ensemble.resting and (written is None or not written.ready()):
+        ensemble.resting = frozenset()
+        return MembersBackward.of(net, ensemble, state.optimizer)
+    return written
+
+
 def _set_rate(optimizer: torch.optim.Optimizer, config: Config, done: float) -> None:
     """The learning rate after this share of the training: a cosine from the first to the last, by group."""
     falling = 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
@@ -72,8 +87,9 @@ def _written_step(state: State, task: Training, written: MembersBackward, index:
     net, held = state.net, task.held
     assert net.encoder is not None
     x, y, w = task.rows(index)
-    share = shares(w, held, index, net.encoder.members)
-    loss, slopes = written(net.scale(x), index, y, share, seen(w, held, index, None), task.loss)
+    share = shares(w, held, index, len(written.slope))
+    own = None if written.collapsed else seen(w, held, index, None)
+    loss, slopes = written(net.scale(x), index, y, share, own, task.loss)
     finite(float(loss))
     written.step(slopes)
     _settle_(state, task.config)
@@ -226,7 +242,7 @@ def centres(net: SmileNet, e: torch.Tensor) -> torch.Tensor:
 def honest(net: SmileNet, task: Training, ensemble: Ensemble | None = None) -> tuple[torch.Tensor, torch.Tensor]:
     """Predictions of every kind [K, n, o] for the rows that were kept from some group, and those rows' indices [n].
 
-    `ensemble` is the encoder's own, if it is at hand.
+    `ensemble` is the encoder's own, if it is at hand: its kinds that rest are left out.
     """
     encoder, held = net.encoder, task.held
     assert encoder is not None and held is not None
@@ -242,25 +258,26 @@ def honest(net: SmileNet, task: Training, ensemble: Ensemble | None = None) -> t
         out = held[index].T.to(torch.float64)[None, :, :, None]  # [1, G, b, 1]
         each = each.reshape(-1, out.shape[1], *each.shape[1:])
         found.append((each * out).sum(dim=1) / out.sum(dim=1))
-    return torch.cat(found, dim=1), rows
+    return torch.cat(found, dim=1)[ensemble.kinds_awake], rows
 
 
 def _one_group_each(
     net: SmileNet, task: Training, ensemble: Ensemble, held: torch.Tensor, rows: torch.Tensor
 ) -> torch.Tensor:
-    """`honest` where every row is kept from one group: no other is evaluated there."""
+    """`honest` where every row is kept from one group: no other is evaluated there, and all groups at once."""
     encoder = net.encoder
     assert encoder is not None
     groups, n = encoder.groups, net.embedding
-    slope = net.lower.slope.reshape(n, encoder.members // groups, groups, -1)  # [n, K, G, P]
+    slope = net.lower.slope.reshape(n, encoder.members // groups, groups, -1)[:, ensemble.kinds_awake]  # [n, K, G, P]
     middle = net.lower.const + net.second.const.expand(1, n) / 2
+    own = [torch.nonzero(held[rows, g])[:, 0] for g in range(groups)]
     out = torch.empty(slope.shape[1], len(rows), len(net.outputs), dtype=torch.float64, device=rows.device)
-    for g in range(groups):
-        for at in torch.nonzero(held[rows, g])[:, 0].split(4096):
-            e = ensemble.outputs(net.scale(task.x[rows[at]]), rows[at], slice(g, g + 1))
-            each = e.reshape(len(at), slope.shape[1], -1).transpose(0, 1) @ slope[:, :, g].permute(1, 2, 0)
-            z = (middle + encoder.members * each).reshape(-1, n)
-            out[:, at] = net.head(z).reshape(len(out), len(at), -1)
+    for first in range(0, max(map(len, own)), 4096):
+        at = nn.utils.rnn.pad_sequence([part[first : first + 4096] for part in own], True, -1)  # [G, b]
+        known = rows[at.clamp(min=0).reshape(-1)]
+        e = ensemble.each(net.scale(task.x[known]), known).to(torch.float64)  # [K, G, b, P]
+        z = middle + encoder.members * torch.einsum("kgbp,nkgp->kgbn", e, slope)
+        out[:, at[at >= 0]] = net.head(z[:, at >= 0].reshape(-1, n)).reshape(len(out), -1, out.shape[2])
     return out
 
 
@@ -310,16 +327,24 @@ def parts(net: SmileNet, task: Training) -> list[list[str]]:
 
 def keep_best(state: State, task: Training) -> float:
     """Remember every part that is better than ever on its kept rows; the mean of the best losses so far."""
-    losses, names = judged(state.net, task, state.ensemble), parts(state.net, task)
+    losses = _with_rest(judged(state.net, task, state.ensemble), state)
     if state.best is None:
-        state.best, state.scores = state.weights(), [math.inf] * len(losses)
-    weights, better = state.net.state_dict(), False
-    for j, (loss, own) in enumerate(zip(losses, names, strict=True)):
-        if loss < state.scores[j]:
-            state.scores[j], better = loss, True
-            state.best |= {name: weights[name].detach().clone() for name in own}
-    state.stall = 0 if better else state.stall + 1
+        state.best, state.scores, state.stalls = state.weights(), [math.inf] * len(losses), [0] * len(losses)
+    better = [j for j, loss in enumerate(losses) if loss < state.scores[j]]
+    names, weights = (parts(state.net, task), state.net.state_dict()) if better else ([], {})
+    for j in better:
+        state.scores[j] = losses[j]
+        state.best |= {name: weights[name].detach().clone() for name in names[j]}
+    state.stalls = [0 if j in better else stall + 1 for j, stall in enumerate(state.stalls)]
+    state.stall = min(state.stalls)
     return float(np.mean(losses))
+
+
+def _with_rest(losses: list[float], state: State) -> list[float]:
+    """The losses of all kinds; one that rests has the loss it rests at."""
+    resting = frozenset() if state.ensemble is None else state.ensemble.resting
+    found = iter(losses)
+    return [state.scores[k] if k in resting else next(found) for k in range(len(losses) + len(resting))]
 
 
 @torch.no_grad()

@@ -7,6 +7,8 @@ Members of one kind have the same layers and read the same ramps r [B, R]. With 
 
 The stacked tensors are what the optimiser moves, in float32: that takes half as long, and the noise of a step is far
 above its rounding. `write_` gives the branches the numbers as float64, exactly; everything else sees those.
+
+A kind that no longer gets better rests (train/encoded.py): it is neither computed nor moved while the others learn.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ import torch
 from smilenn.model.encoders import Branch, Encoder, Kinks, Linear, Ramps
 
 MOST = 2**25  # numbers that are kept of ramps, 256 MiB
-EVERY = slice(None)  # groups
 LEARNED = torch.float32
 
 
@@ -62,20 +63,25 @@ class Stack:
                 yield weight[g], one.weight
                 yield bias[g], one.bias
 
-    def outputs(self, ramps: torch.Tensor, own: slice = EVERY) -> torch.Tensor:
-        """[B, R] → [B, G, j], of the groups `own`."""
-        return self.layers(ramps, own)[2][-1].transpose(0, 1)
+    def outputs(self, ramps: torch.Tensor) -> torch.Tensor:
+        """[B, R] → [B, G, j]."""
+        return self.layers(ramps)[2][-1].transpose(0, 1)
 
-    def layers(
-        self, ramps: torch.Tensor, own: slice = EVERY
-    ) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
+    def each(self, ramps: torch.Tensor) -> torch.Tensor:
+        """[G·b, R], b rows for every group → [G, b, j]: every group of its own rows alone."""
+        own = y = ramps.reshape(len(self.branches), -1, ramps.shape[1])
+        for weight, bias, ends in zip(self.weights, self.biases, self.ends, strict=True):
+            wide = y if weight.shape[2] == y.shape[2] else torch.cat([y, own], dim=2)
+            z = torch.baddbmm(bias[:, None], wide, weight.transpose(1, 2))
+            y = z if ends is None else z.clamp(*ends)
+        return y
+
+    def layers(self, ramps: torch.Tensor) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
         """What goes into every layer (the ramps [B, R], then [G, B, i]), its z and its h, each [G, B, j]."""
         rows, size = ramps.shape
         inputs, before, after, y = list[torch.Tensor](), list[torch.Tensor](), list[torch.Tensor](), ramps
         for weight, bias, ends in zip(self.weights, self.biases, self.ends, strict=True):
             inputs.append(y)
-            if own is not EVERY:
-                weight, bias = weight[own], bias[own]
             width = weight.shape[2] - size
             inner, base = weight.split([width, size], dim=2)
             z = torch.addmm(bias.reshape(-1), ramps, base.reshape(-1, size).T).reshape(rows, *bias.shape)
@@ -100,6 +106,17 @@ class Ensemble:
         # stacks of other kinds that see the same ramps share them
         self.same = [next(i for i, other in enumerate(firsts) if _same_ramps(first, other)) for first in firsts]
         self.kept: dict[int, torch.Tensor] | None = None
+        self.resting: frozenset[int] = frozenset()
+
+    @property
+    def awake(self) -> list[int]:
+        """The stacks that still learn: those of kinds that are not `resting`."""
+        return [i for i in range(len(self.stacks)) if i // self.parts not in self.resting]
+
+    @property
+    def kinds_awake(self) -> list[int]:
+        """The kinds that are not `resting`."""
+        return [k for k in range(len(self.stacks) // self.parts) if k not in self.resting]
 
     def ramps(self, u: torch.Tensor, rows: torch.Tensor | None = None) -> dict[int, torch.Tensor]:
         """The ramps [B, R] at u [B, m] that stacks read, by the first that does.
@@ -107,7 +124,8 @@ class Ensemble:
         `rows` [B] says which of the rows of `keep` these are.
         """
         if self.kept is not None and rows is not None:
-            return {i: kept.index_select(0, rows) for i, kept in self.kept.items()}
+            read = {self.same[i] for i in self.awake}
+            return {i: kept.index_select(0, rows) for i, kept in self.kept.items() if i in read}
         firsts = {i: self.stacks[i].branches[0] for i in self.same}
         return {i: first.layers[0](u[:, first.columns]).to(self.kind) for i, first in firsts.items()}
 
@@ -117,21 +135,30 @@ class Ensemble:
         if len(u) * sum(self.stacks[i].weights[0].shape[2] for i in set(self.same)) <= MOST:
             self.kept = self.ramps(u)
 
-    def outputs(self, u: torch.Tensor, rows: torch.Tensor | None = None, own: slice = EVERY) -> torch.Tensor:
+    def outputs(self, u: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
         """u [B, m] → what the branches return [B, p], one member after the other, not cut to the encoder's box; then
-        the columns that are passed on; `rows` as in `ramps`. Of every kind only the groups `own`.
+        the columns that are passed on; `rows` as in `ramps`. Kinds that rest are left out.
         """
         ramps = self.ramps(u, rows)
-        return self.joined([stack.outputs(ramps[i], own) for stack, i in zip(self.stacks, self.same, strict=True)], u)
+        return self.joined([self.stacks[i].outputs(ramps[self.same[i]]) for i in self.awake], u)
+
+    def each(self, u: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """u [G·b, m], b rows for every group, one group after the other → what its own members return [K, G, b, P], of
+        the K kinds that are awake; `rows` as in `ramps`.
+        """
+        ramps = self.ramps(u, rows)
+        found = [self.stacks[i].each(ramps[self.same[i]]) for i in self.awake]
+        kinds = [torch.cat(found[i : i + self.parts], dim=2) for i in range(0, len(found), self.parts)]
+        return torch.stack(kinds)
 
     def joined(self, found: list[torch.Tensor], u: torch.Tensor) -> torch.Tensor:
-        """The outputs [B, G, j] of all stacks at u [B, m] as one [B, p]."""
+        """The outputs [B, G, j] of all stacks that are awake at u [B, m] as one [B, p]."""
         kinds = [torch.cat(found[i : i + self.parts], dim=2) for i in range(0, len(found), self.parts)]
         return torch.cat([*(kind.reshape(len(u), -1).to(u.dtype) for kind in kinds), u[:, self.passed]], dim=1)
 
     def split(self, e: torch.Tensor) -> list[torch.Tensor]:
-        """The inverse of `joined` without columns that are passed on: [B, p] as [B, G, j] of every stack."""
-        sizes = [stack.biases[-1].shape for stack in self.stacks]  # G, j
+        """The inverse of `joined` without columns that are passed on: [B, p] as [B, G, j] of every stack awake."""
+        sizes = [self.stacks[i].biases[-1].shape for i in self.awake]  # G, j
         found, at = list[torch.Tensor](), 0
         for i in range(0, len(sizes), self.parts):
             own, groups = [j for _, j in sizes[i : i + self.parts]], sizes[i][0]
@@ -147,7 +174,8 @@ class Ensemble:
     @torch.no_grad()
     def settle_(self, rates: list[float], decay: float) -> None:
         """After a step: weights decay by their share of `decay` times the rates of the stacks; signs are restored."""
-        for stack, rate in zip(self.stacks, rates, strict=True):
+        for i in self.awake:
+            stack, rate = self.stacks[i], rates[i]
             for weight, ends in zip(stack.weights, stack.allowed, strict=True):
                 if ends is not None:
                     torch.clamp(weight, *ends, out=weight)
@@ -156,8 +184,8 @@ class Ensemble:
     @torch.no_grad()
     def write_(self) -> None:
         """Give the branches what was learned."""
-        for stack in self.stacks:
-            for learned, own in stack.pairs():
+        for i in self.awake:
+            for learned, own in self.stacks[i].pairs():
                 own.copy_(learned)
 
     @torch.no_grad()

@@ -30,6 +30,7 @@ from smilenn.train.clock import Clock
 from smilenn.train.config import Config
 from smilenn.train.deploy import deploy
 from smilenn.train.generator import Generator
+from smilenn.train.held import folded
 from smilenn.train.losses import LossKind, decides, task_loss
 from smilenn.train.phases import Training
 from smilenn.train.planned_cases import planned, without_clauses
@@ -89,7 +90,8 @@ def fit(
     y : [N] or [N, o] in output units; 0 and 1 for ``bce`` and ``ce``.
     claims : what must hold; may be empty (plain training, nothing to prove).
     validation : rows that choose the best proved state; the training rows serve where there are none.
-    held : [N, G] bool, for ensembles: rows that group g of its members never learns from, and is judged by.
+    held : [N, G] bool, for ensembles: rows that group g of its members never learns from, and is judged by. With more
+        columns than the ensemble has groups, each of these has several (`folded`), and each of the boosters one.
     callback : called after every unit of work.
     checkpoint : file to continue from and to write after every unit.
     time_limit : seconds for all of it: training stops early enough to leave time for repair and proof. No epoch or
@@ -157,6 +159,8 @@ def _task(
     """The rows checked and as tensors, with a generator for every claim."""
     x, y = checked_rows(net, *rows[:2], loss, "training")
     weight, snapshot = checked_weights(rows[2], len(x), net), net.snapshot()
+    folds = None if held is None or not held.any() else torch.as_tensor(held, device=x.device)
+    groups = 1 if net.encoder is None else max(1, net.encoder.groups)
     return Training(
         x,
         y,
@@ -166,9 +170,10 @@ def _task(
         tuple(Generator.of(claim, snapshot, config) for claim in claims),
         config,
         seed,
-        None if held is None or not held.any() else torch.as_tensor(held, device=x.device),
+        None if held is None or folds is None else torch.as_tensor(folded(held, groups), device=x.device),
         decides(loss),
         over,
+        folds,
     )
 
 

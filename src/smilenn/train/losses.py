@@ -54,7 +54,7 @@ class TaskLoss:
         return value.mean() if weight is None else (value * weight).sum() / self._sum(weight)
 
     def slope(
-        self, f: torch.Tensor, t: torch.Tensor, weight: torch.Tensor | None, times: int | torch.Tensor
+        self, f: torch.Tensor, t: torch.Tensor, weight: torch.Tensor | None, times: float | torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """`times` the loss and its slope at f [B, o], to the last bit what torch's backward pass gives."""
         if self.back is None:

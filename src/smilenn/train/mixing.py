@@ -143,8 +143,8 @@ def _kinds(net: SmileNet) -> list[str]:
 
 def _of_trees(net: SmileNet, task: Training, trees: Boosters) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows [n] that are kept from a group with trees, and what the trees of such groups predict there [n, o]."""
-    assert task.held is not None and net.encoder is not None
-    held = task.held[:, : len(trees.groups)]
+    assert task.folds is not None and net.encoder is not None
+    held = task.folds[:, : len(trees.groups)]
     rows = torch.nonzero(held.any(dim=1))[:, 0]
     u, out = net.scale(task.x[rows]), held[rows].to(torch.float64)
     total = torch.zeros(len(rows), len(net.outputs), dtype=torch.float64, device=u.device)

@@ -39,8 +39,9 @@ OUTLINE = 20_000  # rows that show the range of an encoder
 class Training:
     """Data and constants of one run; x [N, m] raw, y [N, o], weight [N] or None, all on the network's device.
 
-    `held` [N, G] bool: rows that group g of an ensemble never learns from (train/encoded.py). `over` says, within an
-    epoch, that the time limit has passed: the epoch ends there. `decides` says how outputs become a decision.
+    `held` [N, G] bool: rows that group g of an ensemble never learns from (train/encoded.py); `folds` [N, F] the same
+    for its boosters, which may be more. `over` says, within an epoch, that the time limit has passed: the epoch ends
+    there. `decides` says how outputs become a decision.
     """
 
     x: torch.Tensor
@@ -54,6 +55,7 @@ class Training:
     held: torch.Tensor | None = None
     decides: Decides = ""
     over: Callable[[], bool] = bool
+    folds: torch.Tensor | None = None
 
     def batches(self, rng: np.random.Generator) -> list[torch.Tensor]:
         """A random partition of the rows into batches of indices."""

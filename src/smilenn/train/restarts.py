@@ -213,7 +213,7 @@ class _Runs:
         if recipe.family == "plain":
             return {"validation": (task.x[self.held], labelled.y[self.held])} if self.held.any() else {}
         share, rng = self.settings.validation_fraction, np.random.RandomState(self.kept)
-        return {"held": kept_rows(labelled.strata, recipe.net, share, task.classify, rng)}
+        return {"held": kept_rows(labelled.strata, recipe.net, share, task.classify, rng, recipe.folds)}
 
 
 def _restart(runs: _Runs, i: int) -> Trained | DeadAuxiliaries:

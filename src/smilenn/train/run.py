@@ -326,7 +326,7 @@ def fingerprint(net: SmileNet, task: Training, claims: Sequence[Claim], loss: Lo
     shapes = {name: list(tensor.shape) for name, tensor in net.state_dict().items()}
     parts = [net.describe(), shapes, [c.to_json() for c in claims], str(loss), asdict(task.config), task.seed]
     hasher = hashlib.sha256(json.dumps(parts, sort_keys=True, default=float).encode())  # NumPy's whole numbers
-    for data in (task.x, task.y, task.weight, task.held, *(task.validation or ())):
+    for data in (task.x, task.y, task.weight, task.folds, *(task.validation or ())):
         hasher.update(b"none" if data is None else data.cpu().numpy().tobytes())
     for tensor in net.state_dict().values() if warm else ():
         hasher.update(tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes())

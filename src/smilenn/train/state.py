@@ -22,6 +22,7 @@ from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.search.pool import Pool
 from smilenn.train.ensemble import Ensemble
+from smilenn.train.recorded import Recorded
 
 
 class CheckpointError(SmileError):
@@ -43,9 +44,11 @@ class State:
     lam, square : λ_prop, and the running mean square of L_prop that scales its steps.
     best : best proved weights so far and their validation loss, or None.
     scores : encoders: the least loss on kept rows of every part that has its own best state.
-    stall : pretraining: best loss so far and epochs since.
+    stall : pretraining: epochs since the best loss so far.
+    stalls : encoders: the same of every part; `stall` is the least of them.
     pools : counterexamples, one pool per claim.
     ensemble : the members of an encoder while they are trained together, or None.
+    recorded : steps recorded on a GPU, or None.
     """
 
     net: SmileNet
@@ -58,12 +61,14 @@ class State:
     best: dict[str, torch.Tensor] | None = None
     best_loss: float = float("inf")
     scores: list[float] = field(default_factory=list)
+    stalls: list[int] = field(default_factory=list)
     stall_loss: float = float("inf")
     stall: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
     pools: list[Pool] = field(default_factory=list)
     seconds: float = 0.0
     ensemble: Ensemble | None = None
+    recorded: Recorded | None = None
 
     def enter(self, phase: str) -> None:
         """Start a phase at its first unit."""
@@ -109,12 +114,13 @@ def save_state(path: Path, state: State) -> None:
         "lam": state.lam,
         "square": state.square,
         "stall": state.stall,
+        "stalls": state.stalls,
         "best_loss": _json(state.best_loss),
         "scores": [_json(score) for score in state.scores],
         "stall_loss": _json(state.stall_loss),
         "history": state.history,
         "seconds": state.seconds,
-        "rates": [group["lr"] for group in state.optimizer.param_groups],
+        "rates": [float(group["lr"]) for group in state.optimizer.param_groups],
         "pools": [pool.to_json() for pool in state.pools],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -158,6 +164,7 @@ def load_state(path: Path, state: State) -> bool:
     state.phase, state.unit, state.lam, state.square = meta["phase"], meta["unit"], meta["lam"], meta["square"]
     state.best_loss, state.stall_loss = _number(meta["best_loss"]), _number(meta["stall_loss"])
     state.scores = [_number(score) for score in meta.get("scores", ())]
+    state.stalls = list(meta.get("stalls", [meta["stall"]] * len(state.scores)))
     state.stall, state.history, state.seconds = meta["stall"], meta["history"], meta["seconds"]
     return True
 

@@ -19,6 +19,7 @@ mixture are left behind.
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,7 +157,7 @@ def _encoder(fresh: Encoder, start: Encoder, ensemble: bool = True) -> Encoder:
     branches = []
     for branch in copy.deepcopy(start).branches:
         assert isinstance(branch, Branch)
-        like = own.get(branch.name)
+        like = own.get(branch.name) or own.get(re.sub(r"\d+", "0", branch.name))  # members are alike, if there are more
         if like is None or like.columns != branch.columns or not _alike(like, branch):
             raise SmileError(OTHER.format(f"the branch {branch.name!r} of its encoder"))
         _sign_(branch, like)

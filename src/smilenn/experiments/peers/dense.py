@@ -1,4 +1,4 @@
-"""Peers that take numbers alone: a linear model and two networks.
+"""Peers that take numbers alone: a linear model and three networks.
 
 Numbers have their gaps filled by medians, with an indicator beside them, and unit spread; a category has a column for
 each of its values. Only columns of numbers have signs.
@@ -16,9 +16,11 @@ from scipy.optimize import minimize
 
 from smilenn.baselines.agnostic import fit_agnostic, mlp
 from smilenn.baselines.descent import Descent
+from smilenn.baselines.lipschitz_residual import fit_lipschitz_residual
 from smilenn.baselines.monotone_weights import fit_monotone_weights
-from smilenn.datasets.base import Dataset
-from smilenn.datasets.prepare import prepare
+from smilenn.baselines.network import ScaledModule
+from smilenn.datasets.base import Dataset, TaskName
+from smilenn.datasets.prepare import Prepared, prepare
 from smilenn.experiments.peers.task import Fitted, Rows, Setting, categories, texts
 
 EPOCHS, BATCH, HELD = 40, 128, 0.1
@@ -111,19 +113,42 @@ class Network:
         numbers = Numbers.of(rows)
         names = [f"x{i}" for i in range(len(numbers.signs))]
         frame = pd.DataFrame(numbers(rows.frame), columns=names)
-        task = "binary" if rows.binary else "regression"
+        task: TaskName = "binary" if rows.binary else "regression"
         table = Dataset("peer", frame, pd.Series(rows.y), task)
         data = prepare(table, table, seed=rows.seed, held=HELD, scaling="standard")
         epochs = max(EPOCHS, -(-LEAST_STEPS * BATCH // len(rows.y)))
         descent = Descent(epochs=epochs, batch=BATCH, rate=setting["rate"], seed=rows.seed)
-        if any(numbers.signs):
-            net = fit_monotone_weights(data, numbers.signs, sizes=setting["sizes"], task=task, descent=descent)
-        else:
-            first, last = setting["sizes"]
-            net = fit_agnostic(data, mlp((first,)), last, task=task, descent=descent)
+        net = self.trained(data, numbers.signs, setting, task, descent)
 
         def output(at: pd.DataFrame) -> np.ndarray:
             table = pd.DataFrame(numbers(at), columns=names)
             return net.predict(data.domain.encode(table, out_of_bounds="clamp"))
 
         return Fitted(output)
+
+    def trained(
+        self, data: Prepared, signs: Sequence[int], setting: Setting, task: TaskName, descent: Descent
+    ) -> ScaledModule:
+        """The network with these signs of its columns."""
+        if any(signs):
+            return fit_monotone_weights(data, signs, sizes=setting["sizes"], task=task, descent=descent)
+        first, last = setting["sizes"]
+        return fit_agnostic(data, mlp((first,)), last, task=task, descent=descent)
+
+
+class Lipschitz(Network):
+    """A network of bounded slope, and a linear residual that makes up for it: what `monotonicnetworks` builds.
+
+    `slope` is its bound, in spreads of the target (or log-odds) per spread of a column.
+    """
+
+    settings: tuple[Setting, ...] = tuple(
+        {"slope": slope, "rate": rate} for slope in (1.0, 4.0) for rate in (1e-3, 5e-3)
+    )
+    sizes = (64, 64)
+
+    def trained(
+        self, data: Prepared, signs: Sequence[int], setting: Setting, task: TaskName, descent: Descent
+    ) -> ScaledModule:
+        """The network with these signs of its columns."""
+        return fit_lipschitz_residual(data, signs, setting["slope"], sizes=self.sizes, task=task, descent=descent)

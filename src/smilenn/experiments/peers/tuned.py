@@ -17,7 +17,7 @@ import numpy as np
 from smilenn.errors import SmileError, listed
 from smilenn.experiments.peers.additive import Additive
 from smilenn.experiments.peers.boosted import CatBoost, HistGB, LightGBM, XGBoost
-from smilenn.experiments.peers.dense import Linear, Network
+from smilenn.experiments.peers.dense import Linear, Lipschitz, Network
 from smilenn.experiments.peers.task import Output, Peer, Rows, Setting
 
 PEERS: dict[str, Peer] = {
@@ -27,6 +27,7 @@ PEERS: dict[str, Peer] = {
     "histgb": HistGB(),
     "ebm": Additive(),
     "network": Network(),
+    "mononet": Lipschitz(),
     "linear": Linear(),
 }
 NEEDS = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "ebm": "interpret"}

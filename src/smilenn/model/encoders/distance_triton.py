@@ -1,5 +1,8 @@
 """The norms of powers.py as Triton kernels, float32: a pass for the maximum, a pass for the powers, nothing stored.
 
+Loops take `AT_ONCE` terms a turn where the number of terms allows it, in the same order: loads of one term are under
+way while another is computed.
+
     forward     out[n, b] = ‖x[:, b] − w[:, n]‖_p          x [K, B], w [K, N]
     backward    o[k, j] = Σ_l ((a[k, j] − v[l, k])·s[l, j])^(p−1)·g[l, j],  s = 1/out
 
@@ -16,7 +19,8 @@ import triton.language as tl
 
 from smilenn.model.encoders.powers import Power
 
-BUSY = 150  # programs that keep a GPU busy: tiles are halved until there are as many
+BUSY = 300  # programs that keep a GPU busy: tiles are halved until there are as many
+AT_ONCE = 8
 
 
 @triton.jit
@@ -32,6 +36,7 @@ def _forward(
     steps: tl.constexpr,
     three: tl.constexpr,
     largest: tl.constexpr,
+    turn: tl.constexpr,
     TN: tl.constexpr,
     TB: tl.constexpr,
 ):
@@ -40,51 +45,76 @@ def _forward(
     inside = (n < N)[:, None] & (b < B)[None, :]
     most = tl.zeros([TN, TB], tl.float32)
     at = tl.zeros([TN, TB], tl.int32)
-    for k in range(0, K):
-        row, unit = tl.load(x + k * B + b, mask=b < B, other=0.0), tl.load(w + k * N + n, mask=n < N, other=0.0)
-        d = row[None, :] - unit[:, None]
-        if largest:
-            more = tl.abs(d) > most
-            at = tl.where(more, tl.where(d < 0, 2 * k + 1, 2 * k), at)
-        most = tl.maximum(most, tl.abs(d))
+    for first in range(0, K, turn):
+        for i in tl.static_range(turn):
+            k = first + i
+            row, unit = tl.load(x + k * B + b, mask=b < B, other=0.0), tl.load(w + k * N + n, mask=n < N, other=0.0)
+            d = row[None, :] - unit[:, None]
+            if largest:
+                more = tl.abs(d) > most
+                at = tl.where(more, tl.where(d < 0, 2 * k + 1, 2 * k), at)
+            most = tl.maximum(most, tl.abs(d))
     value = most
     if largest:
         tl.store(place + n[:, None] * B + b[None, :], at, mask=inside)
     else:
         scale = 1.0 / tl.maximum(most, 1e-30)
         total = tl.zeros([TN, TB], tl.float32)
-        for k in range(0, K):
-            row, unit = tl.load(x + k * B + b, mask=b < B, other=0.0), tl.load(w + k * N + n, mask=n < N, other=0.0)
-            d = (row[None, :] - unit[:, None]) * scale
+        for first in range(0, K, turn):
+            for i in tl.static_range(turn):
+                k = first + i
+                row, unit = tl.load(x + k * B + b, mask=b < B, other=0.0), tl.load(w + k * N + n, mask=n < N, other=0.0)
+                d = (row[None, :] - unit[:, None]) * scale
+                square = d * d
+                e = square
+                if three:
+                    e = square * square * square
+                for _ in tl.static_range(steps):
+                    e = e * e
+                total += e * square
+        value = most * tl.exp2(tl.log2(tl.maximum(total, 1e-30)) * inverse)
+    tl.store(out + n[:, None] * B + b[None, :], value, mask=inside)
+
+
+@triton.jit
+def _backward(
+    a,
+    v,
+    s,
+    g,
+    o,
+    K,
+    J,
+    L,
+    steps: tl.constexpr,
+    three: tl.constexpr,
+    turn: tl.constexpr,
+    TK: tl.constexpr,
+    TJ: tl.constexpr,
+):
+    j = tl.program_id(0) * TJ + tl.arange(0, TJ)
+    k = tl.program_id(1) * TK + tl.arange(0, TK)
+    inside = (k < K)[:, None] & (j < J)[None, :]
+    given = tl.load(a + k[:, None] * J + j[None, :], mask=inside, other=0.0)
+    total = tl.zeros([TK, TJ], tl.float32)
+    for first in range(0, L, turn):
+        for i in tl.static_range(turn):
+            at = first + i
+            d = given - tl.load(v + at * K + k, mask=k < K, other=0.0)[:, None]
+            d = d * tl.load(s + at * J + j, mask=j < J, other=0.0)[None, :]
             square = d * d
             e = square
             if three:
                 e = square * square * square
             for _ in tl.static_range(steps):
                 e = e * e
-            total += e * square
-        value = most * tl.exp2(tl.log2(tl.maximum(total, 1e-30)) * inverse)
-    tl.store(out + n[:, None] * B + b[None, :], value, mask=inside)
-
-
-@triton.jit
-def _backward(a, v, s, g, o, K, J, L, steps: tl.constexpr, three: tl.constexpr, TK: tl.constexpr, TJ: tl.constexpr):
-    j = tl.program_id(0) * TJ + tl.arange(0, TJ)
-    k = tl.program_id(1) * TK + tl.arange(0, TK)
-    inside = (k < K)[:, None] & (j < J)[None, :]
-    given = tl.load(a + k[:, None] * J + j[None, :], mask=inside, other=0.0)
-    total = tl.zeros([TK, TJ], tl.float32)
-    for at in range(0, L):
-        d = given - tl.load(v + at * K + k, mask=k < K, other=0.0)[:, None]
-        d = d * tl.load(s + at * J + j, mask=j < J, other=0.0)[None, :]
-        square = d * d
-        e = square
-        if three:
-            e = square * square * square
-        for _ in tl.static_range(steps):
-            e = e * e
-        total += (e * d) * tl.load(g + at * J + j, mask=j < J, other=0.0)[None, :]
+            total += (e * d) * tl.load(g + at * J + j, mask=j < J, other=0.0)[None, :]
     tl.store(o + k[:, None] * J + j[None, :], total, mask=inside)
+
+
+def _turn(terms: int) -> int:
+    """How many terms a turn of a loop takes."""
+    return AT_ONCE if terms % AT_ONCE == 0 else 1
 
 
 def _tile(rows: int, columns: int) -> tuple[int, int]:
@@ -105,7 +135,9 @@ def norms(x: torch.Tensor, w: torch.Tensor, power: Power | None) -> tuple[torch.
     steps, three, inverse = (0, False, 0.0) if power is None else (power.steps, power.three, 1 / power.p)
     grid = (triton.cdiv(b, tb), triton.cdiv(n, tn))
     kernel: Any = _forward
-    kernel[grid](x, w, out, place, k, n, b, inverse, steps=steps, three=three, largest=power is None, TN=tn, TB=tb)
+    kernel[grid](
+        x, w, out, place, k, n, b, inverse, steps=steps, three=three, largest=power is None, turn=_turn(k), TN=tn, TB=tb
+    )
     return out, place
 
 
@@ -116,7 +148,7 @@ def slopes(a: torch.Tensor, v: torch.Tensor, s: torch.Tensor, g: torch.Tensor, p
     tk, tj = _tile(k, j)
     grid = (triton.cdiv(j, tj), triton.cdiv(k, tk))
     kernel: Any = _backward
-    kernel[grid](a, v, s, g, o, k, j, terms, steps=power.steps, three=power.three, TK=tk, TJ=tj)
+    kernel[grid](a, v, s, g, o, k, j, terms, steps=power.steps, three=power.three, turn=_turn(terms), TK=tk, TJ=tj)
     return o
 
 

@@ -22,9 +22,10 @@ from torch import nn
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.model.backbones import rebuild
+from smilenn.model.encoders.beside import beside
 from smilenn.model.encoders.contract import Contract
 from smilenn.model.encoders.distance import Distance
-from smilenn.model.encoders.layers import Kinks, Layer, Linear, Pool, Ramps
+from smilenn.model.encoders.layers import Kinks, Layer, Linear, Pool, Ramps, columns_of
 from smilenn.model.encoders.pinned import Pinned
 from smilenn.model.encoders.together import deployed
 from smilenn.model.encoders.trees import Trees
@@ -57,7 +58,7 @@ class Branch(nn.Module):
 
     def forward(self, u: torch.Tensor) -> torch.Tensor:
         """u [B, m] → [B, outputs]: fast in training, bit by bit in one order otherwise."""
-        y = u[:, self.columns]
+        y = columns_of(u, self.columns)
         base = None
         for layer in self.layers:
             assert isinstance(layer, Layer)
@@ -161,7 +162,7 @@ class Encoder(nn.Module):
 
     def uncut(self, u: torch.Tensor) -> torch.Tensor:
         """What the branches return, [B, p], before it is cut to the box."""
-        return torch.cat([branch(u) for branch in self._all()] if self.training else deployed(self._all(), u), dim=1)
+        return torch.cat(beside(self._all(), u) if self.training else deployed(self._all(), u), dim=1)
 
     def cut(self, e: torch.Tensor) -> torch.Tensor:
         """e [B, p] cut to the box, but for coordinates that are passed on."""

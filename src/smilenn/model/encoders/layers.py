@@ -47,6 +47,11 @@ class Layer(nn.Module, ABC):
         """Restore sign constraints after an optimiser step."""
 
 
+def columns_of(y: torch.Tensor, columns: list[int]) -> torch.Tensor:
+    """Columns of y [B, i]; all of them in their order are y itself, since an index is brought to a GPU each time."""
+    return y if columns == list(range(y.shape[1])) else y[:, columns]
+
+
 class Ramps(Layer):
     """Clamped ramps: coordinate k rises from 0 to 1 while input `source[k]` goes from `start[k]` on, at rate `rate[k]`.
 
@@ -65,7 +70,7 @@ class Ramps(Layer):
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, k]; subtract, multiply, clip: each step is non-decreasing in floats too."""
-        r = (y[:, self.source] - self.start.to(y.dtype)) * self.rate.to(y.dtype)
+        r = (columns_of(y, self.source) - self.start.to(y.dtype)) * self.rate.to(y.dtype)
         return torch.minimum(torch.maximum(r, torch.zeros_like(r)), torch.ones_like(r))
 
     def propagate(self, spread: Spread) -> Spread:
@@ -99,6 +104,8 @@ class Linear(Layer):
         if signs is not None:
             wanted = torch.tensor(np.broadcast_to(signs, (outputs, width)).copy(), dtype=torch.float64)
         self.register_buffer("signs", wanted, persistent=False)
+        if signs is None:
+            return  # a comparison on the meta device would import torch's compiler, two seconds for every process
         with torch.no_grad():
             self.weight.copy_(torch.where(self.signs == 0, self.weight, self.weight.abs() * self.signs))
 

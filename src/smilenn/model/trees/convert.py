@@ -51,11 +51,12 @@ def assert_same(forest: Forest, model: Any, x: Any, y: np.ndarray) -> None:
     if wanted is not None:
         named = np.stack([_named(ids, found[:, t], wanted[:, t]) for t, ids in enumerate(forest.leaves)], axis=1)
         _refuse(named != wanted, "reaches another leaf than in the model")
-    elif library is histgb:
-        values = np.stack([_values(forest, t)[found[:, t]] for t in range(found.shape[1])], axis=1)
+    each = _values(forest)
+    if wanted is None and library is histgb:
+        values = np.stack([own[found[:, t]] for t, own in enumerate(each)], axis=1)
         _refuse(values != histgb.values(model, x), "gets another value than in the model")
     sums, own = library.sums(model, x), forest.layer(given).numpy()
-    sizes = [abs(_values(forest, t)).max() for t in range(found.shape[1])]
+    sizes = [abs(values).max() for values in each]
     ends = np.cumsum([0, *forest.layer.trees])
     scale = np.array([sum(sizes[a:b]) for a, b in pairwise(ends)])
     scale = scale + np.abs(forest.layer.bias.numpy())
@@ -77,11 +78,11 @@ def _named(ids: np.ndarray, found: np.ndarray, wanted: np.ndarray) -> np.ndarray
     return np.where(twice, NAMELESS, guess)[found]
 
 
-def _values(forest: Forest, tree: int) -> np.ndarray:
-    """The leaves' values of a tree, from left to right."""
+def _values(forest: Forest) -> list[np.ndarray]:
+    """The leaves' values of every tree, from left to right."""
     ends = np.cumsum([0, *(len(ids) for ids in forest.leaves)])
     layer = forest.layer
-    return layer.number[layer.split == -1].numpy()[ends[tree] : ends[tree + 1]]
+    return np.split(layer.number[layer.split == -1].numpy(), ends[1:-1])
 
 
 def _refuse(wrong: np.ndarray, what: str) -> None:

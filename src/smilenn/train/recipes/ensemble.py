@@ -61,8 +61,8 @@ def recipe(task: Task) -> Recipe | None:
         return Recipe(net, steps(len(task.x), RATE), NOTHING, "ensemble")
     if plan.roles.passed:
         return None
-    ramps, members = plan.ramps(task), task.design.members
-    trees = tree_signs(task, plan)
+    ramps, trees = plan.ramps(task), tree_signs(task, plan)
+    members = networks(task.design.members, len(task.x)) if trees else task.design.members
     made = branches_of(task, plan, tabular_kinds(ramps, len(task.x)) if trees else network_kinds(ramps), members)
     encoder = Encoder(task.domain, made.branches, groups=members, parts=len(plan.readings))
     net = averaged(
@@ -80,7 +80,15 @@ def recipe(task: Task) -> Recipe | None:
     limit_(encoder, plan, made.places)
     spare = spare_of(task, plan.roles.readings, None if plan.box is None else plan.head)
     words = reasons(task, plan.roles, ramps, plan.width, spare=bool(spare))
-    return Recipe(net, steps(len(task.x), RATE), words, "ensemble", trees, spare)
+    return Recipe(net, steps(len(task.x), RATE), words, "ensemble", trees, spare, task.design.members)
+
+
+def networks(members: int, rows: int) -> int:
+    """Networks of a kind beside so many boosters: as many, or half of them where rows are many.
+
+    There the mean leans on the trees, and kept rows were predicted as well with half of the networks.
+    """
+    return members if rows <= SMALL else max(1, members // 2)
 
 
 def tabular_kinds(ramps: int, rows: int) -> list[NetworkKind]:

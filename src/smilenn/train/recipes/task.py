@@ -4,7 +4,7 @@ What an encoder's size and training depend on:
 
     batch     all rows up to 512, then 256
     epochs    1,500 steps, at most 300 epochs and at least 30, or as many as show 600,000 rows, but 8; they end a
-              quarter of that after the best one
+              quarter of that after the best one, for every kind of network by itself
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ class Recipe:
     """A network ready to train, the constants of its training, why it looks as it does, and the family it is of.
 
     `boosted` says what boosted trees beside an ensemble's networks may read, for every output; empty: there are none.
-    `spare` says what others may read and by how much they may move the outputs (train/within.py).
+    `spare` says what others may read and by how much they may move the outputs (train/within.py). `folds` says how many
+    groups of rows are kept from some of an ensemble; 0: as many as it has networks of a kind.
     """
 
     net: SmileNet
@@ -91,6 +92,7 @@ class Recipe:
     family: Family
     boosted: tuple[Directions, ...] = ()
     spare: tuple[Spare, ...] = ()
+    folds: int = 0
 
 
 @dataclass(frozen=True, eq=False)
