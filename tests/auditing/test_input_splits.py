@@ -18,7 +18,7 @@ from smilenn.certify.reference import deep
 
 def steered(seed):
     """A network that reads a long input, a short one and the protected one, which moves between 0 and 1."""
-    rng, sizes = np.random.default_rng(seed), (3, 14, 4, 1)
+    rng, sizes = np.random.default_rng(seed), (3, 24, 4, 1)
     weights = [rng.normal(size=(b, a)).astype(np.float32) for a, b in pairwise(sizes)]
     biases = [rng.normal(size=b).astype(np.float32) for b in sizes[1:]]
     biases[0] = (biases[0] * 20).astype(np.float32)
