@@ -100,6 +100,7 @@ def test_agrees_with_the_reference_on_many_random_folders(folders, tmp_path, chu
     assert checked > 180
 
 
+@pytest.mark.parametrize("seeds", [12, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "choices",
     [
@@ -112,9 +113,9 @@ def test_agrees_with_the_reference_on_many_random_folders(folders, tmp_path, chu
         {"auxiliaries": "affine", "boxes": "gap"},
     ],
 )
-def test_agrees_with_the_reference_on_every_rule(folders, tmp_path, choices):
+def test_agrees_with_the_reference_on_every_rule(folders, tmp_path, choices, seeds):
     seen = set()
-    for seed in range(12):
+    for seed in range(seeds):
         folders.random_folder(tmp_path / "m", seed, **choices)
         seen |= {r.rule for claim in same(tmp_path / "m").claims for r in claim.rows}
     assert choices.get("rule", "leaf") in seen

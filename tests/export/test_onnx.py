@@ -130,11 +130,12 @@ MODELS = [
 ]
 
 
+@pytest.mark.parametrize("rows", [120, pytest.param(1500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("made", MODELS, ids=lambda made: made.__name__)
-def test_both_agree(made, tmp_path):
+def test_both_agree(made, rows, tmp_path):
     model, exact = made()
     path = tmp_path / "model.onnx"
-    rows = 600 if made is ensemble else 120
+    rows = max(600, rows) if made is ensemble else rows
     found = export_onnx(model, path, rows=rows)
     assert exact is None or is_exact(model.net_) is exact
     assert found.agreement.outputs <= (0.0 if is_exact(model.net_) else 1e-4) and found.agreement.odd == min(200, rows)

@@ -46,7 +46,8 @@ def spread(net: DeepNet, inputs: np.ndarray, known: Cell | None = None, cuts: Se
             r = octagon.meet(r, known.layers[layer])
         r = octagon.close(_cut(r, [cut for cut in cuts if cut[0] == layer]))
         if lemmas and layer and not octagon.empty(r):
-            r = octagon.close(octagon.meet(r, _lemmas(net, layer, Cell(inputs, tuple(layers)))))
+            tighter = octagon.close(octagon.meet(r, _lemmas(net, layer, Cell(inputs, tuple(layers)))))
+            r = np.where((r[1] > 0) | (r[3] > 0), tighter, r)  # as in a checker: no lemmas about units that are off
         if octagon.empty(r):
             return None
         layers.append(octagon.mended(r))

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from smilenn.auditing.search import Node, Slopes
-from smilenn.certify.check_deep import LEMMAS, OWN, PHASE, STORED, Cell, G, K, Proof
+from smilenn.certify.check_deep import INPUT, LEMMAS, OWN, PHASE, STORED, Cell, G, K, Proof
 
 DIGITS = (6, 9, 12, 15, 18, 21, 24, 28, 32, 36, 40)
 OWN_CODE, NONE_CODE, FIRST, SECOND, OPPOSITE, BOTH = range(6)
@@ -33,13 +33,12 @@ class Writer:
     def tree(self, root: Node) -> bytes:
         """The whole tree, a node before its children, the first child first."""
         out = bytearray()
-        cell = self.proof.root()
-        if root.lemmas:
-            out.append(LEMMAS)
-            cell = self.proof.grown(cell, None, True)
-        ahead: list[tuple[Node, Cell | None]] = [(root, cell)]
+        ahead: list[tuple[Node, Cell | None]] = [(root, self.proof.root())]
         while ahead:
             node, cell = ahead.pop()
+            if node.lemmas:
+                out.append(LEMMAS)
+                cell = self.proof.grown(cell, None, LEMMAS)
             if node.split is None:
                 out += self.leaf(node, cell)
             else:
@@ -49,10 +48,17 @@ class Writer:
     def split(self, node: Node, cell: Cell | None, ahead: list[tuple[Node, Cell | None]]) -> bytes:
         """A split; its children are put on the list."""
         assert node.split is not None
-        layer, unit, copy = node.split
-        cells = [self.proof.grown(cell, (layer + 1, unit, copy, sign)) for sign in (-1, 1)]
+        if len(node.split) == 2:
+            i, at = node.split[0], Fraction(node.split[1])
+            cells = [self.proof.parted(cell, i, 0, at, sign) for sign in (-1, 1)]
+            places = at.denominator.bit_length() - 1
+            head = bytes([INPUT]) + number(i) + number(0) + signed(at.numerator) + number(places)
+        else:
+            layer, unit, copy = node.split
+            cells = [self.proof.grown(cell, (layer + 1, unit, copy, sign)) for sign in (-1, 1)]
+            head = bytes([PHASE]) + number(layer) + number(unit) + number(copy)
         ahead += list(zip(node.children, cells, strict=True))[::-1]
-        return bytes([PHASE]) + number(layer) + number(unit) + number(copy)
+        return head
 
     def leaf(self, node: Node, cell: Cell | None) -> bytes:
         """A leaf, as short as its bound allows."""

@@ -1,20 +1,25 @@
-"""Best-first branch and bound over phases: the deep rule bounds every cell with slopes from an LP.
+"""Best-first branch and bound over phases and inputs: the deep rule bounds every cell with slopes from an LP.
 
     proved = max over open and closed cells of the rule's bound         found = the left side of the best pair
 
-The cell with the largest bound is split at the unit that gives away most at the LP's point. Whenever the time is up,
-the tree is a proof: every cell that was reached has slopes of its own.
+The cell with the largest bound is split at the unit that gives away most at the LP's point. Where one input makes a
+good part of the ranges of its units, that input is halved instead: two or three inputs often make nearly all of them,
+and each half settles many units at once. Cells by inputs are seldom empty, so their slopes are not steep, and the
+network's own rounding adds little. Whenever the time is up, the tree is a proof: every cell that was reached has slopes
+of its own.
 """
 
 from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
+from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from smilenn.auditing import octagon
 from smilenn.auditing.attack import Attack
 from smilenn.auditing.bounds import Cell, Cut, back, spread
 from smilenn.auditing.network import DeepNet
@@ -24,9 +29,15 @@ from smilenn.provers.mip.solvers.base import Solver
 from smilenn.provers.mip.solvers.highs import Highs
 
 Slopes = list[tuple[np.ndarray, np.ndarray]]
+Split = tuple[int, int, int] | tuple[int, float]  # layer, unit, copy of a phase; or an input and where it is split
 REBUILT = 12  # cuts below the last hidden layer after which a cell gets an LP of its own
 POLISHED = 8  # of so many cells one has its LP's point climbed from
 ROOM = 1e-3  # of a right side that is to be decided: left for rounding, the network's own included
+MANY, MOST = 12, 0.8  # units not settled, or share of all units: above the smaller number inputs are split,
+LONG = 0.25  # if one of them makes such a share of these units' ranges
+CHEAP = 300_000  # multiplications up to which a checker is asked for lemmas beside those of the root
+FRACTION = 1e-6  # a whole-valued input is not whole at the LP's point
+PLACES = 20  # binary digits of where it is split
 SHARE = 0.8  # of the tolerance that the search uses; the rest is for rounding slopes
 
 
@@ -38,7 +49,9 @@ class Node:
     cell: Cell | None
     bound: float
     slopes: Slopes | None = None
-    split: tuple[int, int, int] | None = None  # layer, unit, copy
+    split: Split | None = None
+    raw: np.ndarray | None = None  # boxes and strips of the inputs, [6, m]
+    halved: int = 0  # how often an input was split
     children: list[Node] = field(default_factory=list)
     basis: Any = None
     anchor: Relaxation | None = None
@@ -57,8 +70,9 @@ class Search:
         a = row.coefficients()
         self.kappa = a @ net.weights[-1]  # [2, n]
         self.const = float((a @ net.biases[-1]).sum())
+        self.cheap = 0 < _lemma_work(net.sizes) <= CHEAP
         self.count, self.nodes = 0, 0
-        self.heap: list[tuple[float, int, Node, tuple[int, int, int]]] = []
+        self.heap: list[tuple[float, int, Node, Split]] = []
         self.closed = -np.inf
         self.course: list[tuple[float, float, float]] = []  # seconds, found, proved, whenever the bracket moved
 
@@ -84,7 +98,9 @@ class Search:
     def run(self, until: float) -> Node:
         """Search until that time (`perf_counter`) or the gap is closed; the root."""
         lemmas, begun = len(self.net.weights) > 2, perf_counter()
-        root = Node((), spread(self.net, self.row.scaled_box(self.net), lemmas=lemmas), np.inf, lemmas=lemmas)
+        raw = self.row.box()
+        cell = spread(self.net, self.row.scaled(self.net, raw), lemmas=lemmas)
+        root = Node((), cell, np.inf, lemmas=lemmas, raw=raw)
         self._bound(root, None)
         self._note(begun)
         while self.heap and -self.heap[0][0] > self.enough and perf_counter() < until:
@@ -98,22 +114,34 @@ class Search:
         if not self.course or self.course[-1][1:] != (self.found, self.proved):
             self.course.append((perf_counter() - begun, self.found, self.proved))
 
-    def _split(self, node: Node, split: tuple[int, int, int]) -> None:
+    def _split(self, node: Node, split: Split) -> None:
         node.split = split
         for sign in (-1, 1):
-            cut = (*split, sign)
-            cell = spread(self.net, node.cell.inputs, node.cell, (cut,))  # type: ignore[union-attr]
-            child = Node((*node.cuts, cut), cell, -np.inf)
+            child = self._phase(node, (*split, sign)) if len(split) == 3 else self._half(node, *split, sign)
             node.children.append(child)
             self._bound(child, node)
         node.cell = node.basis = node.anchor = node.slopes = None  # the children have what they need
+
+    def _phase(self, node: Node, cut: Cut) -> Node:
+        """A child with the sign of a unit."""
+        cell = spread(self.net, node.cell.inputs, node.cell, (cut,))  # type: ignore[union-attr]
+        return Node((*node.cuts, cut), cell, -np.inf, raw=node.raw, halved=node.halved)
+
+    def _half(self, node: Node, i: int, at: float, sign: int) -> Node:
+        """A child with an input of copy 1 at most `at` (−1) or at least; its ranges and lemmas are found anew."""
+        raw = node.raw.copy()  # type: ignore[union-attr]
+        lemmas = self.cheap and node.halved % 2 == 1  # those of the box around it are nearly as good
+        raw[int(sign < 0), i] = np.floor(at) + (sign > 0) if self.row.whole[i] else at
+        cell = spread(self.net, self.row.scaled(self.net, raw), node.cell, lemmas=lemmas)
+        return Node(node.cuts, cell, -np.inf, lemmas=lemmas, raw=raw, halved=node.halved + 1)
 
     def _bound(self, node: Node, parent: Node | None) -> None:
         """Bound a cell and put it where it belongs."""
         self.nodes += 1
         if node.cell is None:
             return
-        split = self._solved(node, parent, parent is None or self._rebuilt(node, parent))
+        fresh = parent is None or node.raw is not parent.raw or self._rebuilt(node, parent)
+        split = self._solved(node, parent, fresh)
         if split is None and node.bound > self.enough and node.built < len(node.cuts):
             split = self._solved(node, parent, True)  # its own ranges are tighter than those of the shared LP
         if split is None or node.bound <= self.enough:
@@ -123,7 +151,7 @@ class Search:
             self.count += 1
             heapq.heappush(self.heap, (-node.bound, self.count, node, split))
 
-    def _solved(self, node: Node, parent: Node | None, fresh: bool) -> tuple[int, int, int] | None:
+    def _solved(self, node: Node, parent: Node | None, fresh: bool) -> Split | None:
         """Give a cell its bound, from a fresh LP or its parent's; where to split it, None if nowhere."""
         assert node.cell is not None
         answer = self._answer(node, node.cell, None if fresh else parent)
@@ -140,7 +168,31 @@ class Search:
         self.attack.offer(near)
         if self.nodes % POLISHED == 1:
             self.attack.climb_from(near[0])
-        return _widest(answer, node.cell)
+        return self._long(node) or _widest(answer, node.cell) or self._fraction(answer, node)
+
+    def _fraction(self, answer: Answer, node: Node) -> Split | None:
+        """A whole-valued input that is farthest from a whole number at the LP's point, split there."""
+        x, raw = self.net.unscaled(answer.x)[0], node.raw
+        assert raw is not None
+        free = np.array(self.row.whole) & (raw[0] < raw[1])
+        x = np.clip(x, raw[0], raw[1])
+        far = np.where(free, np.abs(x - np.rint(x)), 0.0)
+        i = int(far.argmax())
+        return (i, float(np.floor(x[i])) + 0.5) if far[i] > FRACTION else None
+
+    def _long(self, node: Node) -> Split | None:
+        """The input that makes most of the ranges of units whose sign is open, while there are many of them."""
+        cell, raw = node.cell, node.raw
+        assert cell is not None and raw is not None
+        unsettled = [~octagon.settled(r) for r in cell.layers]
+        first = np.abs(self.net.weights[0][unsettled[0]])
+        if sum(map(np.sum, unsettled)) <= min(MANY, MOST * sum(map(len, unsettled))) or not len(first):
+            return None
+        wide = first * (cell.inputs[1] - cell.inputs[0])
+        share = (wide / np.maximum(wide.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
+        i = int(share.argmax())
+        at = round((raw[0, i] + raw[1, i]) / 2 * 2.0**PLACES) / 2.0**PLACES
+        return (i, at) if share[i] > LONG and raw[0, i] < at < raw[1, i] else None
 
     def _answer(self, node: Node, cell: Cell, lender: Node | None) -> Answer | None:
         """What the LP of a cell says: that of the lender, going on from its basis, or a fresh one."""
@@ -175,6 +227,12 @@ class Search:
         """Pairs of the premise near scaled inputs u [2, m]."""
         x = self.net.unscaled(u)
         return self.attack.into_premise(x[:1], (x[0] - x[1])[None])
+
+
+def _lemma_work(sizes: tuple[int, ...]) -> int:
+    """Multiplications of a checker for the lemmas of one cell, docs/audit-certificate.md §6."""
+    layers = [n * (16 + 2 * below) for below, n in pairwise(sizes[:-1])]
+    return sum(6 * n * sum(layers[:k]) for k, n in enumerate(sizes[1:-1]))
 
 
 def _widest(answer: Answer, cell: Cell) -> tuple[int, int, int] | None:

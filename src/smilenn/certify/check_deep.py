@@ -942,7 +942,7 @@ class Proof(Reader):
             t1, t2, left = self.chosen(first, second, cell, layer, given)
             const += left
             if self.rounds:
-                const += sum((abs(x) + abs(y)) * e for x, y, e in zip(t1, t2, cell.noise[layer], strict=True))
+                const += sum([(abs(x) + abs(y)) * e for x, y, e in zip(t1, t2, cell.noise[layer], strict=True)])
             biases = sum(map(mul, t1, net.b[layer - 1])) + sum(map(mul, t2, other.b[layer - 1]))
             const += ceil_shift(biases << G, net.E)
             self.work.add(len(t1) * (16 + 2 * net.sizes[layer - 1]))
@@ -1008,13 +1008,18 @@ def down_to(layer: int, t: Ints, net: Net) -> Ints:
 
 def rest(a: int, b: int, x: int, y: int, corners: list[Point]) -> int:
     """r of a unit with coefficients a, b and slopes x, y."""
-    return max(a * A + b * B - x * p - y * q for p, q, A, B in corners)
+    return max([a * A + b * B - x * p - y * q for p, q, A, B in corners])
 
 
 def rectified(r: Octagon, s: list[Point] | None) -> Octagon:
-    """The six ranges of relu."""
-    moved = [a - b for _, _, a, b in s or points(r, True)]
-    return (max(r[0], 0), max(r[1], 0), max(r[2], 0), max(r[3], 0), min(moved), max(moved))
+    """The six ranges of relu; those of a settled unit are its own, each of which a point of the octagon reaches."""
+    l1, u1, l2, u2 = r[:4]
+    if s is None:
+        if l1 >= 0:
+            return r if l2 >= 0 else (l1, u1, 0, 0, l1, u1)
+        return (0, 0, l2, u2, -u2, -l2) if l2 >= 0 else (0, 0, 0, 0, 0, 0)
+    moved = [a - b for _, _, a, b in s]
+    return (max(l1, 0), max(u1, 0), max(l2, 0), max(u2, 0), min(moved), max(moved))
 
 
 def own(a: int, b: int, s: list[Point], r: Octagon) -> tuple[int, int, int]:
@@ -1025,8 +1030,10 @@ def own(a: int, b: int, s: list[Point], r: Octagon) -> tuple[int, int, int]:
     d, e, f = l1 + u1 - l2 - u2, moved(b, -du, -dl, r), moved(a, dl, du, r)
     d = min(max(d, 2 * dl), 2 * du) - d
     m1, m2, best = 2 * (l1 + u1) + d, 2 * (l2 + u2) - d, None
-    for x, y in ((alone(a, l1, u1), alone(b, l2, u2)), (alone(a + b, l1, u1) - e, e), (f, alone(a + b, l2, u2) - f)):
-        left = rest(a, b, x, y, s)
+    pairs = ((alone(a, l1, u1), alone(b, l2, u2)), (alone(a + b, l1, u1) - e, e), (f, alone(a + b, l2, u2) - f))
+    values = [a * A + b * B for _, _, A, B in s]
+    for x, y in dict.fromkeys(pairs):  # each once, in this order
+        left = max([v - x * p - y * q for v, (p, q, _, _) in zip(values, s, strict=True)])
         if best is None or 4 * left + x * m1 + y * m2 < best[0]:
             best = (4 * left + x * m1 + y * m2, x, y, left)
     assert best is not None
