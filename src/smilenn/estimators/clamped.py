@@ -12,6 +12,7 @@ and compares what it says with the folder's self-test.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,15 +30,16 @@ from smilenn.certify.certify import certify
 from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
-from smilenn.domain.table import label, labels
 from smilenn.errors import AlteredError, SmileError, listed
+from smilenn.estimators.fitted_columns import dtype_of, dtype_words, typed
+from smilenn.estimators.inside import estimators_within, refuse_target, same_estimators
 from smilenn.estimators.judgement import Judgement, bound, certified_part, current, withdrawn
 from smilenn.estimators.notebook import verdict_html
 from smilenn.estimators.options import Columns, domain_of
 from smilenn.estimators.parameters import Parameters, stored
 from smilenn.estimators.targets import TaskName, class_names
 from smilenn.model.bundle import MODEL, load_net, save_net
-from smilenn.model.clamp import CENTRE, clamp_fair, parts
+from smilenn.model.clamp import CENTRE, Foreign, MidRange, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.model.net import SmileNet
 from smilenn.model.selftest import batch_dependent
@@ -51,6 +53,7 @@ from smilenn.report.standing import Standing, measured, spaced
 from smilenn.verdict import Unknown, Verdict
 
 MOST_MEASURED = 200  # rows: every one is a call of the model for each protected value
+FAR = 1e-4  # from 1, for the sum of a row's probabilities in float32
 CUT = 1e-12  # probabilities nearer to 0 or 1 are moved there: a logit is a number
 
 
@@ -102,6 +105,7 @@ class Clamped(Parameters, ABC):
         """Fit the model to a data frame and its target, clamp it and certify the clamp."""
         if not isinstance(X, pd.DataFrame):
             raise SmileError("A clamped model names its protected columns; give a data frame.")
+        refuse_target(X, y)
         given = domain_of(self.domain)
         fresh: Any = clone(self.model)
         self.model_ = fresh.fit(X, y)
@@ -111,6 +115,7 @@ class Clamped(Parameters, ABC):
         self.dtypes_ = dict(X.dtypes)
         self.target_name_ = str(y.name) if isinstance(y, pd.Series) and y.name is not None else ""
         self._refuse_changed(X)
+        self.quality_ = None  # what was measured of another model does not stand beside this one's certificate
         self.net_ = clamp_fair(self._predicted, self.domain_, list(self.protected), float(self.eps), X)
         claims = self.claims_
         about = About(self.outputs_, self.net_.domain, assumptions(pinned=True))
@@ -119,7 +124,7 @@ class Clamped(Parameters, ABC):
         unknown = Unknown(METHOD, why=certificate.why)
         judgement = Judgement(checked_verdict(certificate) if certificate.accepted else unknown, certificate)
         self._judgement = bound(judgement, self, self.net_, self.net_.domain, claims, self.table())
-        self._tested = self.model_
+        self._tested = estimators_within(self.model_)
         self.quality_ = None if y is None else self._measured(X, y)
         return self
 
@@ -147,9 +152,25 @@ class Clamped(Parameters, ABC):
 
     def _judged(self) -> Judgement:
         check_is_fitted(self, "net_")
-        if self._judgement.binding and self.model_ is not self._tested:  # that a call repeats was seen of the other one
-            return withdrawn(Reason.CHANGED)
+        if self._judgement.binding and not (
+            self._asks_own() and same_estimators(self._tested, estimators_within(self.model_))
+        ):
+            return withdrawn(Reason.CHANGED)  # that a call repeats was seen of another model
         return current(self._judgement, self, self.net_, self.net_.domain, self.claims_, self.table())
+
+    def _asks_own(self) -> bool:
+        """Whether the network asks the model of this clamp and not that of the one it was copied from."""
+        asked = [part.variants.predict for part in self.net_.modules() if isinstance(part, Foreign | MidRange)]
+        return bool(asked) and all(getattr(predict, "__self__", None) is self for predict in asked)
+
+    def __copy__(self) -> Self:
+        """A clamp of its own around the same model: fitting one again leaves the other as it is."""
+        out = type(self).__new__(type(self))
+        vars(out).update(vars(self))
+        if "net_" in vars(self):
+            own = self.net_, self._judgement  # a judgement names the network that it was made on
+            out.net_, out._judgement = copy.deepcopy(own, {id(self): out})
+        return out
 
     @property
     def claims_(self) -> tuple[Claim, ...]:
@@ -174,7 +195,7 @@ class Clamped(Parameters, ABC):
         """How the columns of a frame become inputs, JSON-ready; the certificate's digest covers it."""
         table: dict[str, Any] = {
             "columns": [str(name) for name in self.feature_names_in_],
-            "dtypes": [_words(dtype) for dtype in self.dtypes_.values()],
+            "dtypes": [dtype_words(dtype) for dtype in self.dtypes_.values()],
             **self._meaning(),
         }
         if hasattr(self, "classes_"):
@@ -197,7 +218,7 @@ class Clamped(Parameters, ABC):
 
     def _as_fitted(self, frame: pd.DataFrame) -> pd.DataFrame:
         """A decoded frame with columns in the order and of the types that the model was fitted to."""
-        return pd.DataFrame({name: _typed(frame[name], self.dtypes_[name]) for name in self.feature_names_in_})
+        return pd.DataFrame({name: typed(frame[name], self.dtypes_[name]) for name in self.feature_names_in_})
 
     def _refuse_changed(self, X: pd.DataFrame) -> None:
         """Refuse columns that the domain does not give back: the model would be asked about other rows."""
@@ -246,7 +267,7 @@ class Clamped(Parameters, ABC):
         out.target_name_ = learned.get("target")
         quality = stored.get("learned", {}).get("quality")
         out.quality_ = None if quality is None else Standing.from_json(quality)
-        out.dtypes_ = dict(zip(learned["columns"], map(_dtype, learned["dtypes"]), strict=True))
+        out.dtypes_ = dict(zip(learned["columns"], map(dtype_of, learned["dtypes"]), strict=True))
         if "classes" in learned:
             out.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
         out._refuse_other()
@@ -265,7 +286,7 @@ class Clamped(Parameters, ABC):
             raise AlteredError(f"{str(folder)!r} was changed while it was read; load it again.")
         judgement = Judgement(checked_verdict(found), found)
         out._judgement = bound(judgement, out, out.net_, out.net_.domain, claims, out.table())
-        out._tested = model
+        out._tested = estimators_within(model)
         return out
 
     def outputs(self, X: pd.DataFrame) -> np.ndarray:
@@ -280,34 +301,6 @@ def _refuse_batch_dependent(certificate: Certificate, net: SmileNet) -> Certific
         return certificate
     report = replace(certificate.report, status="unknown", claims=())
     return replace(certificate, files={}, report=report, notes=(reason,))
-
-
-def _words(dtype: Any) -> Any:
-    """A column's type as JSON: its name, or the categories in their order."""
-    if isinstance(dtype, pd.CategoricalDtype):
-        return {"categories": dtype.categories.tolist(), "ordered": bool(dtype.ordered)}
-    return str(dtype)
-
-
-def _typed(cells: pd.Series, dtype: Any) -> pd.Series:
-    """Decoded cells as a column of this type; the names of categories that are no texts become what they name."""
-    if not isinstance(dtype, pd.CategoricalDtype):
-        return _held(cells, dtype) if pd.api.types.is_integer_dtype(dtype) else cells.astype(dtype)
-    named = dict(zip(labels(pd.Series(dtype.categories)), dtype.categories, strict=True))
-    return cells.map(lambda cell: named.get(label(cell), cell)).astype(dtype)
-
-
-def _held(cells: pd.Series, dtype: Any) -> pd.Series:
-    """Whole numbers as this type, or as they are where it does not hold them: 268 would become 12 in a uint8."""
-    try:
-        typed = cells.astype(dtype)
-    except (TypeError, ValueError, OverflowError):  # of pandas's own types
-        return cells
-    return typed if (typed == cells).all() else cells
-
-
-def _dtype(words: Any) -> Any:
-    return pd.CategoricalDtype(words["categories"], words["ordered"]) if isinstance(words, dict) else words
 
 
 class ClampedRegressor(RegressorMixin, Clamped):
@@ -326,6 +319,7 @@ class ClampedRegressor(RegressorMixin, Clamped):
         return y.astype(np.float64)
 
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
+        self._refuse_other()  # it may have become a classifier
         return np.asarray(self.model_.predict(frame), dtype=np.float64)
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
@@ -370,7 +364,13 @@ class ClampedClassifier(ClassifierMixin, Clamped):
 
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
         self._refuse_other()  # it may have been fitted again, to other classes
-        p = np.clip(self.model_.predict_proba(frame)[:, 1], CUT, 1 - CUT)
+        both = np.asarray(self.model_.predict_proba(frame), dtype=np.float64)
+        if both.shape != (len(frame), 2) or not (np.abs(both.sum(axis=1) - 1) <= FAR).all() or both.min() < -FAR:
+            raise SmileError(
+                "The model's probabilities of a row are not two that sum to one; a clamped classifier decides between "
+                "two classes, so give a model of one label."
+            )
+        p = np.clip(both[:, 1], CUT, 1 - CUT)
         return np.log(p) - np.log1p(-p)
 
     def decision_function(self, X: pd.DataFrame) -> np.ndarray:

@@ -258,7 +258,8 @@ def honest(net: SmileNet, task: Training, ensemble: Ensemble | None = None) -> t
         out = held[index].T.to(torch.float64)[None, :, :, None]  # [1, G, b, 1]
         each = each.reshape(-1, out.shape[1], *each.shape[1:])
         found.append((each * out).sum(dim=1) / out.sum(dim=1))
-    return torch.cat(found, dim=1)[ensemble.kinds_awake], rows
+    every = torch.cat(found, dim=1)  # of curved units one kind, which no stack of the ensemble holds
+    return every[[k for k in range(len(every)) if k not in ensemble.resting]], rows
 
 
 def _one_group_each(
