@@ -7,13 +7,14 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from smilenn import Bounded, Fair, fit_deep, load_deep
+from smilenn import Bounded, Config, Fair, SmileRegressor, fit_deep, load, load_deep
 from smilenn.cli.auditing import check
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
@@ -94,6 +95,17 @@ def test_a_target_that_is_not_one_number_a_row_is_refused():
             clamp.fit(frame, target)
     with pytest.raises(SmileError, match="row 3 is nan"):
         clamp.fit(frame, np.where(np.arange(len(frame)) == 3, np.nan, 1.0))
+
+
+def test_the_quality_of_other_weights_does_not_stand_beside_a_new_certificate(tmp_path):
+    frame, _ = people()
+    model = SmileRegressor(properties=[Fair(["group"], 1.0)], config=Config(epochs=2)).fit(frame, 2 * frame["income"])
+    assert model.quality_ is not None
+    with torch.no_grad():
+        model.net_.head_bias.add_(1000.0)
+    assert model.certify(time_limit=5).status == "proved" and model.quality_ is None
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").quality_ is None and "R²" not in model.explain()
 
 
 def test_a_deep_folder_without_some_of_its_rules_is_not_certified(tmp_path):

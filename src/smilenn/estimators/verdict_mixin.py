@@ -152,10 +152,12 @@ class VerdictMixin(ABC):
 
         `time_limit` is seconds for both, the prover's at most half of them; the certificate has a second in any case.
         None takes twice ``certify_limit``. A network that was changed is evaluated in plain float64 from now on: a
-        profile without rounding was made for the old weights. Ctrl-C is raised and leaves the judgement as it was.
+        profile without rounding was made for the old weights. Its ``quality_``, measured on them, is None from now on.
+        Ctrl-C is raised and leaves the judgement as it was.
         """
         if has(self._judged().why, Reason.CHANGED):
             self.net_.set_profile("f64-aux")
+            self.quality_ = None  # it was measured on other weights
         limit = 2 * self.certify_limit if time_limit is None else time_limit
         begun, trees = perf_counter(), Trees()
         found = prove(self, prover=prover, time_limit=limit / 2, trees=trees) if self.claims_ else None
