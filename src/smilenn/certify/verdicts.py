@@ -197,7 +197,7 @@ def inspect(
         except AlteredError as error:
             return Inspection(Rejected(METHOD, why=told(str(error).rstrip("."))))
     found, report = _examined(folder)
-    if report.status == "refused" or isinstance(found, Rejected):
+    if isinstance(found, Rejected) or (isinstance(found, Unknown) and report.status == "refused"):
         return Inspection(found)
     if signed and report.manifest != signed:
         return Inspection(Rejected(METHOD, why=because(Reason.CHANGED_MEANWHILE)))
