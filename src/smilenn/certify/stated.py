@@ -117,7 +117,7 @@ def space(model: Mapping[str, Any]) -> tuple[Domain, Outputs, list[str] | None]:
     """The domain, outputs and columns of model.json that properties are translated with."""
     net = model["net"]
     table = model.get("table", model.get("learned", {}))
-    classes = tuple(map(str, table.get("class_outputs", table.get("classes", ()))))
+    classes = tuple(map(class_name, table.get("class_outputs", table.get("classes", ()))))
     role = ROLES.get(table.get("task", ""), "output")
     outputs = Outputs(tuple(net["outputs"]), classes, str(table.get("target", "")), role)
     return Domain.from_json(net["domain"]), outputs, table.get("columns")
