@@ -11,6 +11,7 @@ import typer
 
 from smilenn.cli import paths
 from smilenn.cli.audit_request import AuditRequest
+from smilenn.cli.guard import UNTRAINED
 from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec, several
 from smilenn.errors import AlteredError, SmileError
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from smilenn.report.standing import Standing
 
 AUDIT, LABELS, MANIFEST = "audit.json", "share.json", "manifest.json"
-NOT_TRAINED = 3  # certified of a model that no step of training was completed for
 DEEP = "deep.json"  # beside an audit: its network is the ends of a deep model's box
 
 
@@ -165,7 +165,7 @@ def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
             typer.echo(line)
         if reference and not quiet:
             typer.echo("The reference checker agrees.")
-    return NOT_TRAINED if quality is not None and quality.steps == 0 else report.exit_code
+    return UNTRAINED if quality is not None and quality.steps == 0 else report.exit_code
 
 
 def _of_deep(quality: Standing | None) -> list[str]:

@@ -375,7 +375,7 @@ class ClampedClassifier(ClassifierMixin, Clamped):
         return np.asarray(found)
 
     def _refuse_labels(self, y: Any) -> None:
-        plain_labels(pd.unique(pd.Series(np.ravel([] if y is None else np.asarray(y)))))
+        plain_labels(np.asarray(pd.Series(np.ravel([] if y is None else np.asarray(y))).unique()))
 
     def _as_numbers(self, y: np.ndarray) -> np.ndarray:
         return (y == self.classes_[1]).astype(np.float64)

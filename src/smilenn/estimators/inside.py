@@ -49,7 +49,7 @@ def numbers_of(found: Any, what: str) -> np.ndarray:
         raise SmileError(f"The model's {what} are not numbers; a clamp needs one number or two a row.") from None
 
 
-def in_order(found: Any, classes: Sequence[Any]) -> Any:
+def in_order(found: Any, classes: np.ndarray) -> Any:
     """Probabilities of a model that names their columns by its classes, in the order of these; others as they are."""
     if not isinstance(found, pd.DataFrame) or list(found.columns) == list(range(len(classes))):
         return found

@@ -26,7 +26,7 @@ class Measured:
 
     @property
     def quality_(self) -> Standing | None:
-        """How well the clamp predicts on up to 200 rows of `fit`; None where that is not known of the model as it is."""
+        """How well the clamp predicts on up to 200 rows of `fit`; None where the model says something else by now."""
         found, said = self._quality, self._said
         return found if said is not None and np.array_equal(_answers(self.net_), said) else None
 

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
 def whole_digest(net: SmileNet) -> str:
     """The digest of a network in memory, its head in the user's output units as files have it."""
+    import torch
+
     from smilenn.model.backbones import describe
 
-    tensors = {name: tensor.detach().cpu() for name, tensor in net.state_dict().items()}
+    state = net.state_dict()  # a module of the user's own may keep what is no tensor, which no folder stores
+    tensors = {name: value.detach().cpu() for name, value in state.items() if isinstance(value, torch.Tensor)}
     scale = net.output_scale.detach().cpu()
     tensors |= {"head_weight": tensors["head_weight"] * scale[:, None], "head_bias": tensors["head_bias"] * scale}
     return stored_digest(describe(net.backbone), tensors)
@@ -37,5 +40,5 @@ def stored_digest(backbone: Any, tensors: Mapping[str, torch.Tensor]) -> str:
     for name in sorted(tensors):
         tensor = tensors[name].contiguous()
         hasher.update(f"\n{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        hasher.update(tensor.reshape(-1).view(torch.uint8).numpy())
+        hasher.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return hasher.hexdigest()
