@@ -12,13 +12,15 @@ from safetensors.torch import save as write_tensors
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neural_network import MLPClassifier
+from torch import nn
 from typer.testing import CliRunner
 
 import smilenn
-from smilenn import Config, Domain, Fair, SmileRegressor, fit_deep, guard, load, load_deep
+from smilenn import Config, Domain, Fair, Network, SmileRegressor, fit_deep, guard, load, load_deep
 from smilenn.cli import app
 from smilenn.errors import SmileError
 from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
+from smilenn.model.encoders import Branch, Encoder, Linear, Pinned
 from smilenn.model.folder import read_folder, write_folder
 
 
@@ -210,3 +212,83 @@ def test_a_guard_of_several_classes_or_labels_speaks_of_no_predicted_number(labe
         assert model.verdict_.status == "proved" and "predict" not in said.split("assum")[0].lower()
         assert ("log-odds" if labels else "any output") in said
     assert checked(tmp_path / "guard")[0]["status"] == "proved"
+
+
+# ---- what the attack found ------------------------------------------------------------------------------------------
+
+
+def beside(dtype):
+    """A rising branch over the income, and a module that is called row by row over the rest."""
+
+    def make(domain, u):
+        torch.manual_seed(0)
+        module = nn.Sequential(nn.Linear(2, 33), nn.GELU(), nn.Linear(33, 9)).to(dtype)
+        rising = Branch("up", [0], [Linear(1, 1, signs=np.ones((1, 1)))])
+        return Encoder(domain, [rising, Branch("rest", [1, 2], [Pinned(module, 9)])])
+
+    return make
+
+
+def rising(dtype=torch.float32):
+    frame, _ = people()
+    frame["debt"] = frame["income"] - frame["group"]
+    network = Network(encoder=beside(dtype))
+    model = SmileRegressor(increasing=["income"], network=network, config=Config(epochs=1), random_state=0)
+    return model.fit(frame, 2 * frame["income"]), frame
+
+
+@pytest.fixture
+def noted(monkeypatch):
+    """A process in which no module was called yet."""
+    monkeypatch.setattr("smilenn.model.options._noted", {})
+
+
+@pytest.mark.parametrize("option", ["mkldnn", "dtype", "precision", "deterministic"])
+def test_a_module_is_not_called_under_other_options_than_it_was_tested_under(noted, option):
+    model, frame = rising()
+    before, precision = model.predict(frame), torch.get_float32_matmul_precision()
+    assert model.verdict_.status == "proved"
+    try:
+        if option == "mkldnn":
+            torch.backends.mkldnn.enabled = False
+        elif option == "dtype":
+            torch.set_default_dtype(torch.float64)
+        elif option == "precision":
+            torch.set_float32_matmul_precision("medium")
+        else:
+            torch.use_deterministic_algorithms(True)
+        with pytest.raises(SmileError, match="switch it back, or predict in a new process"):
+            model.predict(frame.assign(income=frame["income"] + 1e-9))
+    finally:
+        torch.backends.mkldnn.enabled = True
+        torch.set_default_dtype(torch.float32)
+        torch.set_float32_matmul_precision(precision)
+        torch.use_deterministic_algorithms(False)
+    assert (model.predict(frame) == before).all()
+
+
+def test_known_layers_and_guards_are_computed_under_any_options(noted):
+    frame, risk = people()
+    network = MLPClassifier((3,), tol=9.0, n_iter_no_change=2, random_state=0).fit(frame, risk)
+    made = guard(network, Fair(["group"], 0.5), Domain.from_data(frame)).model
+    before = made.predict_proba(frame)
+    with torch.backends.mkldnn.flags(enabled=False, allow_tf32=None):
+        assert (made.predict_proba(frame) == before).all()
+
+
+def test_a_pinned_module_of_bfloat16_is_certified_too(noted):
+    model, frame = rising(torch.bfloat16)
+    assert model.verdict_.status == "proved"
+    assert (model.predict(frame.assign(income=frame["income"] + 1e-9)) >= model.predict(frame)).all()
+
+
+def test_signing_a_folder_writes_into_that_folder_alone(priced, tmp_path):
+    pytest.importorskip("cryptography")
+    from smilenn.certify.signing import new_key, sign, verify
+
+    priced.save(tmp_path / "model")
+    public = new_key(tmp_path / "key.pem")
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "model" / "signature.part").symlink_to(tmp_path / "mine")
+    sign(tmp_path / "model", tmp_path / "key.pem")
+    assert (tmp_path / "mine").read_text() == "mine" and verify(tmp_path / "model", public)

@@ -103,6 +103,8 @@ class Foreign(nn.Module):
 class MidRange(RowByRow):
     """c(x) from the unprotected columns [B, i] alone: the middle of what m says over all protected values."""
 
+    foreign = True
+
     def __init__(self, variants: Variants) -> None:
         super().__init__()
         self.variants = variants
