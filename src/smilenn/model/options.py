@@ -77,6 +77,7 @@ def refuse_switched() -> None:
 def _value(name: str) -> Any:
     try:
         found = reduce(getattr, name.split("."), torch)
-        return found() if callable(found) else found
+        value = found() if callable(found) else found
+        return "ieee" if value == "none" else value  # nothing asked for is full precision
     except (AttributeError, RuntimeError):  # an older PyTorch, or old and new names of one option mixed
         return None
