@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import smilenn
 from smilenn import Config, Domain, Fair, Network, SmileRegressor, fit_deep, guard, load, load_deep
+from smilenn.certify.certify import certify
 from smilenn.cli import app
 from smilenn.errors import SmileError
 from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
@@ -292,3 +293,32 @@ def test_signing_a_folder_writes_into_that_folder_alone(priced, tmp_path):
     (tmp_path / "model" / "signature.part").symlink_to(tmp_path / "mine")
     sign(tmp_path / "model", tmp_path / "key.pem")
     assert (tmp_path / "mine").read_text() == "mine" and verify(tmp_path / "model", public)
+
+
+@pytest.mark.parametrize("classes", [["a", "a"], [1, 1.0]])
+def test_a_folder_whose_classes_have_one_name_is_not_certified(classes, tmp_path):
+    frame, risk = people()
+    clamp = classified(LogisticRegression(), frame, np.where(risk, "a", "b"))
+    table = clamp.table() | {"classes": classes, "meaning": [f"the log-odds of {str(classes[0])!r}"]}
+    clamp.save(tmp_path / "clamp")
+    files = dict(read_folder(tmp_path / "clamp"))
+    model = json.loads(files["model.json"]) | {"table": table}
+    forged = certify(clamp.net_, clamp.claims_, table=table).files
+    write_folder(tmp_path / "forged", {**files, "model.json": json.dumps(model).encode(), **forged})
+    assert smilenn.check(tmp_path / "forged").status == "unknown"
+
+
+def test_probabilities_are_named_by_classes_also_where_these_are_0_and_1():
+    class Reversed(Framed):
+        def fit(self, X, y):
+            super().fit(X, y)
+            self.own_, self.classes_ = self.classes_, self.classes_[::-1]
+            return self
+
+        def predict_proba(self, X):
+            both = LogisticRegression.predict_proba(self, X)
+            return pd.DataFrame(both, columns=self.own_)
+
+    frame, risk = people()
+    plain, reversed_ = (classified(model, frame, risk) for model in (LogisticRegression(), Reversed()))
+    assert (reversed_.predict(frame) == plain.predict(frame)).all()

@@ -51,10 +51,12 @@ def numbers_of(found: Any, what: str) -> np.ndarray:
 
 def in_order(found: Any, classes: np.ndarray) -> Any:
     """Probabilities of a model that names their columns by its classes, in the order of these; others as they are."""
-    if not isinstance(found, pd.DataFrame) or list(found.columns) == list(range(len(classes))):
+    if not isinstance(found, pd.DataFrame):
         return found
     named, wanted = list(map(class_name, found.columns)), list(map(class_name, classes))
     if sorted(named) != sorted(wanted):
+        if list(found.columns) == list(range(len(classes))):  # columns without names
+            return found
         raise SmileError(
             f"The model's probabilities have the columns {listed(named)} and its classes are {listed(wanted)}; "
             "name the columns after the classes, or return an array."

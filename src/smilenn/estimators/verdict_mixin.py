@@ -50,7 +50,6 @@ class VerdictMixin(ABC):
     seconds_: float
     interrupted_: bool
     _judgement: Judgement
-    _quality: Standing | None
 
     @property
     def verdict_(self) -> Verdict:
@@ -86,7 +85,8 @@ class VerdictMixin(ABC):
         It is about all weights, the backbone's too, which no certificate covers: of a network that was changed since it
         is None.
         """
-        found = self._quality
+        self._check_fitted()
+        found: Standing | None = vars(self).get("_quality")  # pickles of older versions have none
         return found if found is None or found.weights == whole_digest(self.net_) else None
 
     @quality_.setter
