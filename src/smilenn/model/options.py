@@ -2,9 +2,9 @@
 
 Known layers are computed by correctly rounded operations, which no option changes. Any other module is called as it is,
 and a library may compute its products and convolutions in another way once an option is switched: with
-``torch.backends.mkldnn`` off, 52 of 120 pairs of a certified model with GELU fell by a last digit. So the options of the
-process are noted when such a module is called for the first time, which `fit` and `load` do to test it, and a call under
-other options is refused.
+``torch.backends.mkldnn`` off, 52 of 120 pairs of a certified model with GELU fell by a last digit. So the options of
+the process are noted when such a module is called for the first time, which `fit` and `load` do to test it, and a call
+under other options is refused.
 """
 
 from __future__ import annotations
