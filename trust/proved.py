@@ -176,14 +176,15 @@ def nearly(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two reports say the same, margins up to a tenth of them, bounds up to a margin."""
     rows = [[row for claim in report["claims"] for row in claim["rows"]] for report in (one, other)]
     for a, b in zip(*rows, strict=True):
-        bounds, margins = ([_number(row.pop(key)) for row in (a, b)] for key in ("bound", "margin"))
+        bounds, margins = ([number(row.pop(key)) for row in (a, b)] for key in ("bound", "margin"))
         if abs(bounds[0] - bounds[1]) > margins[0] or abs(margins[0] - margins[1]) > margins[0] / 10:
             return False
         a.pop("room"), b.pop("room")
     return one == other
 
 
-def _number(text: str) -> Fraction:
+def number(text: str) -> Fraction:
+    """A number of a report, exact."""
     top, _, bottom = text.partition("/")
     return Fraction(int(top, 16), int(bottom, 16))
 
