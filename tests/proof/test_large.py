@@ -72,7 +72,7 @@ def test_too_little_memory(smilecheck, forge2, tmp_path):
 
 @pytest.mark.slow
 def test_a_gibibyte(smilecheck, forge2, tmp_path):
-    """As large as is allowed, all digests right: read whole, hashed, and refused by the rule. Two gigabytes of memory."""
+    """As large as allowed, all digests right: read whole, hashed, and refused by the rule. It takes 2 GiB of memory."""
     if os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < 3 * GIB:
         pytest.skip("three gigabytes of free memory are needed")
     row = {"rule": "leaf", "bits": 0, "units": [], "start": 0, "length": GIB}

@@ -10,6 +10,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 REAL = ("bash", "dirname", "echo", "env", "mkdir", "touch", "make", "sh")
 COQ = {"coqc": "echo {place}/coq", "ocamlfind": "exit 0"}
+MAKE = {"make": 'echo "make $* REQUIRE_PROOF=$REQUIRE_PROOF"'}
+USUAL = {"id": "echo 0", "apt-cache": "exit 0", "chromium": "exit 0", "timeout": 'shift; exec "$@"'}
 INSTALLED = "mkdir -p {place}/coq/user-contrib/Flocq"
 
 
@@ -48,29 +50,27 @@ def apt(update, install):
 class TestRun:
     """.ci/run: `make` stands in for the rest of the run and says what it was asked for."""
 
-    MAKE = {"make": 'echo "make $* REQUIRE_PROOF=$REQUIRE_PROOF"'}
-
     def test_packages_are_there(self, machine, tmp_path):
         (tmp_path / "coq/user-contrib/Flocq").mkdir(parents=True)
-        code, said = machine([".ci/run"], {**COQ, **self.MAKE, **apt("exit 1", "exit 1")})
+        code, said = machine([".ci/run"], {**COQ, **MAKE, **apt("exit 1", "exit 1")})
         assert code == 0
         assert "proof verified test REQUIRE_PROOF=1" in said
         assert "NOT CHECKED" not in said
 
     @pytest.mark.parametrize("update", ["exit 0", "exit 100"])
     def test_packages_are_installed(self, machine, update):
-        code, said = machine([".ci/run"], {**COQ, **self.MAKE, **apt(update, INSTALLED)})
+        code, said = machine([".ci/run"], {**COQ, **MAKE, **apt(update, INSTALLED)})
         assert code == 0
         assert "REQUIRE_PROOF=1" in said
 
     def test_the_registry_answers_but_nothing_is_installed(self, machine):
-        code, said = machine([".ci/run"], {**self.MAKE, **apt("exit 0", "exit 100")})
+        code, said = machine([".ci/run"], {**MAKE, **apt("exit 0", "exit 100")})
         assert code == 1
         assert "could not be installed" in said
         assert "make lint" not in said
 
     def test_coq_without_flocq_is_not_enough(self, machine):
-        code, said = machine([".ci/run"], {**COQ, **self.MAKE, **apt("exit 0", "exit 100")})
+        code, _ = machine([".ci/run"], {**COQ, **MAKE, **apt("exit 0", "exit 100")})
         assert code == 1
 
     @pytest.mark.parametrize("missing", ["registry", "list", "apt-get", "root"])
@@ -79,7 +79,7 @@ class TestRun:
         tools = {} if missing == "apt-get" else apt("exit 0" if missing == "list" else "exit 100", "exit 100")
         tools |= {"apt-cache": "exit 100"} if missing == "list" else {}
         tools |= {"id": "echo 1000"} if missing == "root" else {}
-        code, said = machine([".ci/run"], {**self.MAKE, **tools})
+        code, said = machine([".ci/run"], {**MAKE, **tools})
         assert code == 0
         assert "THE PROOF IS NOT CHECKED IN THIS RUN" in said
         assert said.rstrip().endswith("proof verified test REQUIRE_PROOF=")
