@@ -149,7 +149,7 @@ def _distances(models: Path, rows: int = 1_000) -> None:
     """Zero or not on MNIST by a distance net, an epoch long."""
     data = fetch_mnist("train").zero_or_not()
     size = data.frame.shape[1]
-    domain = Domain.box([0.0] * size, [1.0] * size, list(map(str, data.frame.columns)))
+    domain = Domain.box([0.0] * size, [1.0] * size, [f"p{i}" for i in range(size)])
     model = SmileClassifier(properties=[Robust(0.05, 0.2)], domain=domain, config=Config(epochs=1), random_state=0)
     store(model.fit(data.frame[:rows], np.asarray(data.target[:rows])), models, "mnist-distances")
 
