@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -81,10 +82,10 @@ def by_proof(folder: Path) -> Judged:
     """The proved checker, a process of its own."""
     seconds, said = [], {}
     for _ in range(3):
-        before = os.times()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run([str(verified.program()), "--json", str(folder)], capture_output=True, check=False)
-        after = os.times()
-        seconds.append(after.children_user + after.children_system - before.children_user - before.children_system)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         said = json.loads(done.stdout)
     rows = [row for claim in said["claims"] for row in claim["rows"]]
     status = said["reason"] if said["reason"].startswith(UNCOVERED) else said["status"]

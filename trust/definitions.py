@@ -1,8 +1,8 @@
-"""What must be read to know what the theorems of proof/ say: the definitions that their statements use, and what those use.
+"""What must be read to know what the theorems of proof/ say: definitions that their statements use, and what those use.
 
     python -m trust.definitions                 names by file, and how many lines they are
 
-`make proof` leaves beside every theory a .glob file, in which Coq notes where each name is defined and used. A statement
+`make proof` leaves beside every theory a .glob file, in which Coq notes where a name is defined and used. A statement
 is followed from there to definitions, and from definition to definition. The checker's own functions are left out: a
 statement is about whatever they accept, and what they do is what is proved.
 """
@@ -78,9 +78,11 @@ def read(name: str) -> Theory:
     """A theory with what Coq has noted of it."""
     notes = (THEORIES / f"{name}.glob").read_text(encoding="utf-8")
     defined = {n: int(at) for at, n in re.findall(r"^(?!R|binder)\w+ (\d+):\d+ \S+ (\S+)$", notes, re.MULTILINE)}
-    used = re.findall(r"^R(\d+):\d+ Smile\.(\w+) \S+ ([\w']+) (?!var|lib|mod|sec|constr)\w+$", notes, re.MULTILINE)
     text = (THEORIES / f"{name}.v").read_bytes()
-    return Theory(tuple(sentences(text)), defined, tuple((int(at), file, n) for at, file, n in used))
+    found = re.findall(r"^R(\d+):(\d+) Smile\.(\w+) \S+ ([\w']+) (?!var|lib|mod|sec|constr)\w+$", notes, re.MULTILINE)
+    # Coq notes a variable of a pattern, `w :: ws`, as the projection of that name where there is one
+    used = [(int(at), file, n) for at, end, file, n in found if text[int(end) + 1 : int(end) + 4] != b" ::"]
+    return Theory(tuple(sentences(text)), defined, tuple(used))
 
 
 def closure() -> dict[tuple[str, int], tuple[str, Sentence]]:
