@@ -24,12 +24,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from trust.proved import number
 
 from benchmarks import attack_models
+from benchmarks.certificates import best_of
 from smilenn.certify import check, verified
 from smilenn.cli import demonstration
 from smilenn.datasets.mnist import fetch_mnist
@@ -67,15 +69,11 @@ class Judged:
 
 def by_python(folder: Path) -> Judged:
     """check.py, in this process."""
-    seconds = []
-    for _ in range(3):
-        start = time.process_time()
-        report = check.check_folder(folder)
-        seconds.append(time.process_time() - start)
+    seconds, report = best_of(lambda: check.check_folder(folder), 3)
     rows = [row for claim in report.claims for row in claim.rows]
     rules = ", ".join(dict.fromkeys(row.rule for row in rows))
     numbers = [(row.bound, row.margin, row.rhs) for row in rows]
-    return Judged(report.status, f"{rules}; {report.profile}", numbers, min(seconds))
+    return Judged(report.status, f"{rules}; {report.profile}", numbers, seconds)
 
 
 def by_proof(folder: Path) -> Judged:
@@ -132,7 +130,7 @@ def _data(name: str) -> tuple[pd.DataFrame, pd.Series]:
     return read(as_frame=True, return_X_y=True)
 
 
-def _table(models: Path, name: str, data: str, **options: object) -> None:
+def _table(models: Path, name: str, data: str, **options: Any) -> None:
     """The default of an estimator on a table of scikit-learn."""
     kind = SmileClassifier if data == "cancer" else SmileRegressor
     kind(random_state=0, config=QUICK, **options).fit(*_data(data)).save(models / name)
