@@ -34,8 +34,6 @@ from smilenn.train.recipes.roles import Reading, roles
 from smilenn.train.recipes.stated import read
 from smilenn.verdict import Proved
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
 
 
