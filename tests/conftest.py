@@ -17,7 +17,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 from smilenn.certify import process  # noqa: E402 - after the thread count is fixed
 from smilenn.model import selftest  # noqa: E402
 
-STARTED, PLACES, MANY = process.interpreter, selftest.PLACES, selftest.MANY  # what users have
+FEWER = {"ROWS": 4, "PLACES": 8, "FEW": 4, "MANY": 16}  # rows of a self-test
+STARTED, USUAL = process.interpreter, {name: getattr(selftest, name) for name in FEWER}  # what users have
 
 # A time limit per example would make tests depend on how busy the machine is; a fixed seed makes failures repeatable.
 settings.register_profile("smilenn", deadline=None, derandomize=True)
@@ -40,7 +41,7 @@ def quick_checks():
 
     `fresh_checker` and `long_selftests` give tests what users have; commands that tests start have it anyway.
     """
-    with patched((process, "interpreter", str), (selftest, "PLACES", 8), (selftest, "MANY", 64)):
+    with patched((process, "interpreter", str), *((selftest, name, few) for name, few in FEWER.items())):
         yield
 
 
@@ -54,7 +55,7 @@ def checker_apart():
 @contextmanager
 def selftests_in_full():
     """Self-tests on as many rows as users have."""
-    with patched((selftest, "PLACES", PLACES), (selftest, "MANY", MANY)):
+    with patched(*((selftest, name, many) for name, many in USUAL.items())):
         yield
 
 
