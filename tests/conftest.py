@@ -1,5 +1,6 @@
 """Shared set-up of the tests: one thread per worker, data sets where they exist, hypothesis profiles."""
 
+import gc
 import os
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +24,12 @@ STARTED, USUAL = process.interpreter, {name: getattr(selftest, name) for name in
 # A time limit per example would make tests depend on how busy the machine is; a fixed seed makes failures repeatable.
 settings.register_profile("smilenn", deadline=None, derandomize=True)
 settings.load_profile("smilenn")
+
+
+def pytest_collection_finish():
+    """What is imported by now stays: the garbage collector need not look through it again, nor look so often."""
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
 
 
 @contextmanager

@@ -68,5 +68,4 @@ def test_a_long_input_is_halved_and_the_bracket_closes(cases, tmp_path, whole, s
         x = np.where([whole, False], np.rint(x), x)
         pairs = np.stack([np.column_stack([x, np.full(len(x), z)]) for z in (1.0, 0.0)], axis=1)
         assert attack.value(pairs).max() <= float(a.real) + 1e-9
-    print("HL", halved, lemmas, whole, seeds)
     assert halved > 8 and lemmas > 8
