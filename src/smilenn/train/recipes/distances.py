@@ -52,7 +52,7 @@ CONFIG = Config(patience=None, batch_size=256, learning_rate=0.02, train_learnin
 # where it is trained: units, largest side of an image whose pixels are not averaged by four, differences |x − w| in all
 SIZES = {"cuda": ((256, 256), 64, 1.28e12), "cpu": ((128, 64), 16, 8e9)}
 # of several classes on a GPU: nets, units of each, differences |x − w| in all
-CLASSES = (2, (1536, 1536, 1536), 8e13)
+CLASSES = (2, (2560, 2560, 2560), 2e14)
 CLASS_CONFIG = Config(patience=None, batch_size=128, learning_rate=0.01, train_learning_rate=0.01)
 CLASS_THETA = 0.4  # beyond the largest δ
 # of several classes of images on a processor: nets, units on each patch and of the next layer, differences in all
@@ -162,7 +162,7 @@ def class_net_for(
 def class_net(
     domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs, design: Design
 ) -> tuple[SmileNet, Config]:
-    """A mean of wide nets for several classes: on MNIST 112 epochs, about five minutes of an H200 for two nets."""
+    """A mean of wide nets for several classes: on MNIST 110 epochs, about eight minutes of an H200 for two nets."""
     nets, units, budget = CLASSES
     reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
     encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets)
