@@ -133,7 +133,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("rows", [120, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rows", [40, *(pytest.param(n, marks=pytest.mark.slow) for n in (120, 1500))])
 @pytest.mark.parametrize("made", MODELS, ids=lambda made: made.__name__)
 def test_both_agree(made, rows, tmp_path):
     model, exact = made()
