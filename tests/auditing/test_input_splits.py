@@ -44,11 +44,11 @@ def splits(root):
     return out
 
 
-@pytest.mark.parametrize("seeds", [[0], pytest.param([1, 2, 3], marks=pytest.mark.slow)], ids=["one", "three"])
+@pytest.mark.parametrize("seeds", [1, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_long_input_is_halved_and_the_bracket_closes(cases, tmp_path, whole, seeds):
     halved = lemmas = 0
-    for seed in seeds:
+    for seed in range(seeds):
         net, row = steered(seed), moved(whole)
         attack = Attack(net, row)
         attack.run()
@@ -68,4 +68,4 @@ def test_a_long_input_is_halved_and_the_bracket_closes(cases, tmp_path, whole, s
         x = np.where([whole, False], np.rint(x), x)
         pairs = np.stack([np.column_stack([x, np.full(len(x), z)]) for z in (1.0, 0.0)], axis=1)
         assert attack.value(pairs).max() <= float(a.real) + 1e-9
-    assert halved > 8 and lemmas > 8
+    assert halved > 2 * seeds and lemmas > 2 * seeds
