@@ -44,8 +44,7 @@ def splits(root):
     return out
 
 
-@pytest.mark.parametrize("seeds", [1, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(("whole", "seeds"), [(False, 4), (True, 1), pytest.param(True, 4, marks=pytest.mark.slow)])
 def test_a_long_input_is_halved_and_the_bracket_closes(cases, tmp_path, whole, seeds):
     halved = lemmas = 0
     for seed in range(seeds):
