@@ -17,6 +17,8 @@ from smilenn.estimators.clamped import ClampedRegressor
 from smilenn.model.clamp import clamp_fair
 from smilenn.model.encoders import Branch, Encoder, Linear, Pinned
 
+pytestmark = pytest.mark.usefixtures("long_selftests")
+
 QUICK = Config(epochs=2, batch_size=64)
 
 
