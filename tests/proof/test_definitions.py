@@ -25,6 +25,8 @@ def test_the_list_is_complete(definitions, capsys):
         file, names = line.split(", ", 1)[0], line.split(": ", 1)[1]
         assert f"| {file} | {names} |" in listed
     assert f"{total}: what the statements use" in listed
+    trust = (definitions.THEORIES.parents[1] / "docs/trust.md").read_text(encoding="utf-8")
+    assert f"| trusted, {total} |" in trust
 
 
 def test_what_leads_to_the_list(definitions):
