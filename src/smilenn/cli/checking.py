@@ -48,10 +48,11 @@ def run(
     """
     found = inspect(model, reference=reference, key=None if key is None else str(key))
     found = found if pack is None else held_against(pack, found)
-    finding = run_verified(model) if verified else None
-    if isinstance(found.verdict, Rejected):
-        checked = Checked(found, finding)
+    finding = None
+    if isinstance(found.verdict, Rejected):  # the proved checker is not asked about it: what is refused may take long to read
+        checked = Checked(found)
     else:
+        finding = run_verified(model) if verified else None
         note = in_options(unregistered(read_folder(model)))
         checked = Checked(found, finding, stored_quality(model), note, stored_scales(model))
     if json:
