@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +12,22 @@ from smilenn.certify import verified
 
 
 def built():
-    """Where the program is. Without it a test skips; where continuous integration has installed OCaml it fails."""
-    found = verified.program()
-    if found is None and os.environ.get("REQUIRE_PROOF"):
-        pytest.fail("REQUIRE_PROOF is set, and the proved checker is not built: run `make verified`")
-    return found or pytest.skip("the proved checker is not built: run `make verified`")
+    """Where the program is. Without it, or where it is older than its sources, a test skips; with REQUIRE_PROOF it fails."""
+    found, reason = verified.program(), "the proved checker is not built: run `make verified`"
+    if found is not None:
+        reason = f"the proved checker is older than {older}: run `make verified`" if (older := newer_source(found)) else ""
+    if reason:
+        pytest.fail(reason) if os.environ.get("REQUIRE_PROOF") else pytest.skip(reason)
+    return found
+
+
+def newer_source(program):
+    """A source of the program in this checkout that was changed after it was built; empty if there is none."""
+    if Path(program) != verified.BUILT:
+        return ""
+    built_at = verified.BUILT.stat().st_mtime
+    sources = sorted(verified.BUILT.parent.glob("*.ml*"))
+    return next((source.name for source in sources if source.stat().st_mtime > built_at), "")
 
 
 @pytest.fixture(scope="session")

@@ -70,6 +70,14 @@ def test_too_little_memory(smilecheck, forge2, tmp_path):
     assert done.stdout.decode() == "unknown: not covered by the proof: a folder of this size\n"
 
 
+def test_a_deep_tree_of_an_encoder(smilecheck, forge2, trees, tmp_path):
+    """A million levels, every one to the left of the last, and a smaller one of this shape that is read."""
+    code, found, _ = smilecheck(forge2.put(tmp_path / "small", trees.handmade([trees.chain(200)])))
+    assert not found["reason"].startswith("not covered")
+    code, found, _ = smilecheck(forge2.put(tmp_path / "m", trees.handmade([trees.chain(10**6 + 1)])))
+    assert (code, found["reason"]) == (3, "not covered by the proof: a tree of so many levels")
+
+
 @pytest.mark.slow
 def test_a_gibibyte(smilecheck, forge2, tmp_path):
     """As large as allowed, all digests right: read whole, hashed, and refused by the rule. It takes 2 GiB of memory."""
