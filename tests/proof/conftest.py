@@ -12,10 +12,11 @@ from smilenn.certify import verified
 
 
 def built():
-    """Where the program is. Without it, or where it is older than its sources, a test skips; with REQUIRE_PROOF it fails."""
+    """Where the program is. Without it, or if it is older than its sources, it skips; with REQUIRE_PROOF it fails."""
     found, reason = verified.program(), "the proved checker is not built: run `make verified`"
     if found is not None:
-        reason = f"the proved checker is older than {older}: run `make verified`" if (older := newer_source(found)) else ""
+        changed = newer_source(found)
+        reason = f"the proved checker is older than {changed}: run `make verified`" if changed else ""
     if reason:
         pytest.fail(reason) if os.environ.get("REQUIRE_PROOF") else pytest.skip(reason)
     return found

@@ -49,7 +49,7 @@ def run(
     found = inspect(model, reference=reference, key=None if key is None else str(key))
     found = found if pack is None else held_against(pack, found)
     finding = None
-    if isinstance(found.verdict, Rejected):  # the proved checker is not asked about it: what is refused may take long to read
+    if isinstance(found.verdict, Rejected):  # the proved checker is not asked: such a file may be made to take long
         checked = Checked(found)
     else:
         finding = run_verified(model) if verified else None
