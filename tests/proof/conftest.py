@@ -19,7 +19,7 @@ def built():
         reason = f"the proved checker is older than {changed}: run `make verified`" if changed else ""
     if reason:
         pytest.fail(reason) if os.environ.get("REQUIRE_PROOF") else pytest.skip(reason)
-    return found
+    return str(found)
 
 
 def newer_source(program):
