@@ -69,14 +69,16 @@ outputs: $(VENV)/.stamp-dev
 pictures: $(VENV)/.stamp-dev
 	$(ONE_THREAD) $(BIN)/python docs/hooks/pictures.py
 
-# Packages of Debian: coq libcoq-flocq for the proof, ocaml ocaml-findlib libzarith-ocaml-dev for the program.
+# Packages of Debian: coq libcoq-flocq for the proof, ocaml ocaml-findlib libzarith-ocaml-dev for the program. Where they are missing
+# both targets say so and pass; with REQUIRE_PROOF=1, as continuous integration sets it, they fail.
 proof:
 	@if command -v coqc >/dev/null && [ -d "$$(coqc -where)/user-contrib/Flocq" ]; then $(MAKE) --no-print-directory -C proof; \
-	else echo "The proof is not compiled: there is no coqc with Flocq; install coq and libcoq-flocq."; fi
+	else echo "The proof is not compiled: there is no coqc with Flocq; install coq and libcoq-flocq."; [ -z "$$REQUIRE_PROOF" ]; fi
 
 verified:
 	@if ocamlfind query zarith >/dev/null 2>&1; then $(MAKE) --no-print-directory -C proof/ocaml; \
-	else echo "smilecheck is not built: there is no OCaml with Zarith; install ocaml, ocaml-findlib and libzarith-ocaml-dev."; fi
+	else echo "smilecheck is not built: there is no OCaml with Zarith; install ocaml, ocaml-findlib and libzarith-ocaml-dev."; \
+	[ -z "$$REQUIRE_PROOF" ]; fi
 
 clean:
 	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis

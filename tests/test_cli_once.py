@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from tests.conftest import small_ensembles
+from tests.conftest import checker_apart, small_ensembles
 from typer.testing import CliRunner
 
 from smilenn.certify import process
@@ -16,7 +16,7 @@ from smilenn.model.folder import dump_json, read_folder, write_folder
 @pytest.fixture(scope="module", autouse=True)
 def small():
     """Small ensembles, and the checker in its own process."""
-    with small_ensembles(apart=True):
+    with small_ensembles(), checker_apart():
         yield
 
 

@@ -6,6 +6,7 @@ A file may import its own part of the package, parts of its own layer and of low
 import ast
 import re
 import tomllib
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -62,6 +63,9 @@ def module_of(file: Path) -> tuple[str, ...]:
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
+parse = cache(ast.parse)
+
+
 def imported_parts(file: Path, tree: ast.AST) -> list[tuple[int, str]]:
     """Line and part of the package of every import, at any depth of the file, relative ones resolved."""
     package = module_of(file) if file.name == "__init__.py" else module_of(file)[:-1]
@@ -83,7 +87,7 @@ def imported_parts(file: Path, tree: ast.AST) -> list[tuple[int, str]]:
 
 def faults(file: Path, source: str) -> list[str]:
     here = part_of(file)
-    tree = ast.parse(source)
+    tree = parse(source)
     out = []
     if here not in FREE:
         for line, there in imported_parts(file, tree):
@@ -109,7 +113,7 @@ def test_parts_form_no_cycle():
     needs: dict[str, set[str]] = {}
     for file in FILES:
         if (here := part_of(file)) not in FREE:
-            found = imported_parts(file, ast.parse(file.read_text(encoding="utf-8")))
+            found = imported_parts(file, parse(file.read_text(encoding="utf-8")))
             needs.setdefault(here, set()).update(there for _, there in found if there != here)
     TopologicalSorter(needs).prepare()  # raises CycleError, which names the cycle
 

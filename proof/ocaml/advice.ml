@@ -9,33 +9,53 @@ let value (v : Checker.DOps.num) =
 let first = function [] -> Q.zero | v :: _ -> value v
 
 (* ---- the sweep rule: kinks of hidden units inside [lo, hi], and between two of them the zeros of flip units ---- *)
+(* whole numbers and what they are to be divided by *)
+let whole values =
+  let common = List.fold_left (fun d v -> Z.lcm d (Q.den v)) Z.one values in
+  (List.map (fun v -> Z.mul (Q.num v) (Z.divexact common (Q.den v))) values, common)
+
+(* d at every one of the points p/q, by whole numbers: what the units give is the same for all flip units *)
+let flip_zeros units points (pieces : D.piece list) =
+  let weights, unit = whole (List.concat_map (fun (w, c) -> [ w; c ]) units) in
+  let rec relus p q = function
+    | w :: c :: rest -> Z.max Z.zero (Z.add (Z.mul w p) (Z.mul c q)) :: relus p q rest
+    | _ -> [] in
+  let known = List.map (fun x -> (x, relus (Q.num x) (Q.den x) weights)) points in
+  let of_piece (d : D.piece) =
+    let numbers, part = whole (value d.D.pc :: first d.D.ps :: List.map value d.D.po) in
+    let const, slope, out = match numbers with c :: s :: out -> (c, s, out) | _ -> (Z.zero, Z.zero, []) in
+    let rec dot sum out relus = match (out, relus) with
+      | o :: out, r :: relus -> dot (Z.add sum (Z.mul o r)) out relus
+      | _ -> sum in
+    let at (x, relus) =
+      let affine = Z.mul unit (Z.add (Z.mul slope (Q.num x)) (Z.mul const (Q.den x))) in
+      (x, dot affine out relus) in
+    let exact (x, n) = Q.make n (Z.mul (Q.den x) (Z.mul unit part)) in
+    let rec zeros = function
+      | a :: (b :: _ as rest) when Z.sign (snd a) * Z.sign (snd b) < 0 ->
+        let u = exact a and v = exact b in
+        Q.sub (fst a) (Q.div (Q.mul u (Q.sub (fst b) (fst a))) (Q.sub v u)) :: zeros rest
+      | _ :: rest -> zeros rest
+      | [] -> [] in
+    zeros (List.map at known) in
+  List.concat_map of_piece pieces
+
 let cuts (net : D.net) paper lo hi =
   let units = List.map (fun u -> let w, c = D.raw net u in (first w, value c)) net.D.units in
   let inside t = Q.lt lo t && Q.lt t hi in
   let kinks = List.filter_map (fun (w, c) -> if Q.sign w = 0 then None else Some (Q.neg (Q.div c w))) units in
   let kinks = List.sort_uniq Q.compare (List.filter inside kinks) in
   let pieces = if paper then P.flips (List.map (D.fold net) net.D.second) (List.map (D.fold net) net.D.lower) else [] in
-  let at (d : D.piece) =
-    let out = List.map value d.D.po and const = value d.D.pc and slope = first d.D.ps in
-    let rec sum x out units = match (out, units) with
-      | o :: out, (w, c) :: units -> Q.add (Q.mul o (Q.max Q.zero (Q.add (Q.mul w x) c))) (sum x out units)
-      | _ -> Q.zero in
-    fun x -> Q.add (Q.add const (Q.mul slope x)) (sum x out units) in
-  let rec zeros f = function
-    | a :: (b :: _ as rest) ->
-      let u = f a and v = f b in
-      let more = zeros f rest in
-      if Q.sign u * Q.sign v < 0 then Q.sub a (Q.div (Q.mul u (Q.sub b a)) (Q.sub v u)) :: more else more
-    | _ -> [] in
-  let ends = (lo :: kinks) @ [ hi ] in
-  let flips = List.concat_map (fun d -> zeros (at d) ends) pieces in
-  List.map num (List.sort_uniq Q.compare (flips @ kinks))
+  let zeros = flip_zeros units ((lo :: kinks) @ [ hi ]) pieces in
+  List.map num (List.sort_uniq Q.compare (zeros @ kinks))
 
 let sweep paper (ready : Checker.ready) =
   match ready.Checker.r_slots with
   | [ D.SPlain c ] ->
     let own lo hi = cuts ready.Checker.r_net paper (value lo) (value hi) in
-    Some (Checker.Sweep (own c.D.lo1 c.D.hi1, own c.D.lo2 c.D.hi2))
+    let one = own c.D.lo1 c.D.hi1 in
+    let alike = Q.equal (value c.D.lo1) (value c.D.lo2) && Q.equal (value c.D.hi1) (value c.D.hi2) in
+    Some (Checker.Sweep (one, if alike then one else own c.D.lo2 c.D.hi2))
   | _ -> None
 
 (* ---- the signs rule: every == row with right side 0 takes its pivot out of a form ---- *)

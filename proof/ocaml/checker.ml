@@ -2450,10 +2450,10 @@ let rec kinks_spread convex = function
 
 let blocks side block =
   let corners = map (fun i -> mul i block) (seq 0 (Nat.div side block)) in
-  flat_map (fun top ->
+  flat_map (fun top0 ->
     map (fun left ->
       flat_map (fun r ->
-        map (fun c -> add (add (mul (add top r) side) left) c) (seq 0 block))
+        map (fun c -> add (add (mul (add top0 r) side) left) c) (seq 0 block))
         (seq 0 block)) corners) corners
 
 (** val mean_spread : spread list -> int list -> spread option **)
@@ -4421,10 +4421,37 @@ module SweepChecker =
                  | None -> a)
     | None -> b
 
-  (** val largest : ('a1 -> O.coq_T option) -> 'a1 list -> O.coq_T option **)
+  (** val top :
+      ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) ->
+      ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) * O.coq_T **)
 
-  let largest f l =
-    fold_left (fun a x -> larger a (f x)) l None
+  let top x = match x with
+  | (p, p0) ->
+    let (l, h) = p in
+    let (c, q) = p0 in
+    (x, (O.add c (O.mul q (if O.leb O.zero q then h else l))))
+
+  (** val one_pair :
+      O.coq_T -> O.coq_T ->
+      (((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) * O.coq_T) -> O.coq_T
+      option -> (((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) * O.coq_T) ->
+      O.coq_T option **)
+
+  let one_pair dl du x a y =
+    if match a with
+       | Some v -> O.leb (O.add (snd x) (snd y)) v
+       | None -> false
+    then a
+    else larger a (pair_max dl du (fst x) (fst y))
+
+  (** val all_pairs :
+      O.coq_T -> O.coq_T ->
+      (((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) * O.coq_T) list ->
+      (((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) * O.coq_T) list -> O.coq_T
+      option **)
+
+  let all_pairs dl du xs ys =
+    fold_left (fun a x -> fold_left (one_pair dl du x) ys a) xs None
 
   (** val sweep :
       C.slot list -> C.coq_unit list -> C.piece list -> C.psi -> C.vec ->
@@ -4445,8 +4472,8 @@ module SweepChecker =
                         (copy_line us ds (C.k2 f) p2 (C.q2 f)) (C.lo2 c)
                         (C.hi2 c) cuts2 with
                 | Some l4 ->
-                  (match largest (fun x ->
-                           largest (pair_max (C.dlo c) (C.dhi c) x) l4) l3 with
+                  (match all_pairs (C.dlo c) (C.dhi c) (map top l3)
+                           (map top l4) with
                    | Some v -> C.Bound (O.add (C.const f) v)
                    | None -> C.Closed)
                 | None -> C.Rejected)

@@ -2107,7 +2107,21 @@ module SweepChecker :
 
   val larger : O.coq_T option -> O.coq_T option -> O.coq_T option
 
-  val largest : ('a1 -> O.coq_T option) -> 'a1 list -> O.coq_T option
+  val top :
+    ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) ->
+    ((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) * O.coq_T
+
+  val one_pair :
+    O.coq_T -> O.coq_T ->
+    (((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) * O.coq_T) -> O.coq_T option
+    -> (((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) * O.coq_T) -> O.coq_T
+    option
+
+  val all_pairs :
+    O.coq_T -> O.coq_T ->
+    (((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) * O.coq_T) list ->
+    (((O.coq_T * O.coq_T) * (O.coq_T * O.coq_T)) * O.coq_T) list -> O.coq_T
+    option
 
   val sweep :
     C.slot list -> C.coq_unit list -> C.piece list -> C.psi -> C.vec -> C.vec
@@ -2155,7 +2169,23 @@ module DSweep :
 
   val larger : DOps.coq_T option -> DOps.coq_T option -> DOps.coq_T option
 
-  val largest : ('a1 -> DOps.coq_T option) -> 'a1 list -> DOps.coq_T option
+  val top :
+    ((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) ->
+    ((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) * DOps.coq_T
+
+  val one_pair :
+    DOps.coq_T -> DOps.coq_T ->
+    (((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) * DOps.coq_T) ->
+    DOps.coq_T option ->
+    (((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) * DOps.coq_T) ->
+    DOps.coq_T option
+
+  val all_pairs :
+    DOps.coq_T -> DOps.coq_T ->
+    (((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) * DOps.coq_T)
+    list ->
+    (((DOps.coq_T * DOps.coq_T) * (DOps.coq_T * DOps.coq_T)) * DOps.coq_T)
+    list -> DOps.coq_T option
 
   val sweep :
     DChecker.slot list -> DChecker.coq_unit list -> DChecker.piece list ->

@@ -5,7 +5,7 @@ module D = Checker.DChecker
 type term = { coef : Q.t; copy : int; input : bool; name : string }
 type row = { terms : term list; op : string; rhs : Q.t }
 type t = { k : int; when_ : row list; then_ : row list; either : row list list; others : string; equal : string list; free : string list;
-           sentence : string }
+           sentence : string; common : Z.t }
 
 (* a rational as text: an optional minus, one to 400 digits, optionally / and one to 400 digits that are not all zero *)
 let rational text =
@@ -69,9 +69,8 @@ let read v =
   let alternatives rows = List.length rows > 1 && List.for_all (fun r -> r.op = "<=") rows in
   need (List.for_all alternatives either) "a clause has no alternatives, or an ==";
   need (either <> [] || then_ <> []) "a claim has no conclusion";
-  let c = { k; when_; then_; either; others; equal = texts "equal"; free = texts "free"; sentence } in
-  ignore (common Z.one (List.concat_map (fun r -> r.rhs :: List.map (fun t -> t.coef) r.terms) (all_rows c)));
-  c
+  let c = { k; when_; then_; either; others; equal = texts "equal"; free = texts "free"; sentence; common = Z.one } in
+  { c with common = common Z.one (List.concat_map (fun r -> r.rhs :: List.map (fun t -> t.coef) r.terms) (all_rows c)) }
 
 (* ---- symbols ---- *)
 let access name = "[" ^ Words.quoted name ^ "]"
@@ -329,11 +328,13 @@ type task = { model : Model.t; net : Checker.net0; c : t; spend : int -> int -> 
               where : string -> string }
 
 (* the rows of a claim or of a case: how each is shown, its bound and margin *)
-let rows_of task premise asked node =
+let rows_of task premise common asked node =
   let { model; net; c; spend; left; reader; where } = task in
   let shape = Proofs.shape (List.length model.Model.source) model.Model.units model.Model.flips model.Model.groups in
   let proofs = read_proofs shape where (Json.get "rows" node) in
   need (List.length proofs = List.length asked) "a claim has another number of rows than proofs";
+  let long = Long.factor model c.k net premise common in
+  let spend nodes work = spend nodes (long * work) in
   List.iter (fun _ -> spend 0 (model.Model.row_work c.k)) proofs;
   let member x y = Checker.witness_ok net.Checker.coords premise x y
                    && Checker.one_hot_ok net.Checker.coords x && Checker.one_hot_ok net.Checker.coords y in
@@ -358,9 +359,7 @@ let read_weights c node =
     | Json.List l when List.length l = List.length c.either ->
       List.map (fun v -> match Json.texts v with Some l -> List.map rational l | None -> refuse "the weights of a case are malformed") l
     | _ -> refuse "the weights of a case are malformed" in
-  let numbers = List.concat_map (fun r -> r.rhs :: List.map (fun t -> t.coef) r.terms) (all_rows c) in
-  ignore (common Z.one (numbers @ List.concat weights));
-  List.map (List.map num) weights
+  (List.map (List.map num) weights, common c.common (List.concat weights))
 
 let check_cases task premise rows clauses rooms root =
   let { model; net; c; spend; where; _ } = task in
@@ -370,9 +369,9 @@ let check_cases task premise rows clauses rooms root =
     { most with holds = one.holds && other.holds } in
   let one_case premise node =
     spend 0 (model.Model.claim_work + List.fold_left (fun s r -> s + 1 + List.length r.terms) 0 (all_rows c));
-    let weights = read_weights c node in
+    let weights, common = read_weights c node in
     let means = match Checker.means weights clauses with Some m -> m | None -> refuse "weights are not those of a mean" in
-    let found = rows_of task premise (List.map snd rows @ means) node in
+    let found = rows_of task premise common (List.map snd rows @ means) node in
     let texts = List.map (fun (r, g) -> (row_text r, g, Q.zero)) rows
                 @ List.map2 (fun own g -> (clause_text own, g, Q.sub (List.hd own).rhs (value g.Checker.g_right))) c.either means in
     let count = List.length rows in
@@ -429,5 +428,5 @@ let check (model : Model.t) spend left reader number entry =
     else (
       spend 0 model.Model.claim_work;
       let report (r, goal) ((proof, (pair, _)), room) = told (row_text r) (rule proof) goal room Q.zero pair in
-      List.map2 report rows (List.combine (rows_of task premise (List.map snd rows) entry) rooms)) in
+      List.map2 report rows (List.combine (rows_of task premise c.common (List.map snd rows) entry) rooms)) in
   { formula = formula c; Report.sentence = c.sentence; rows = found }

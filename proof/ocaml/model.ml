@@ -21,12 +21,19 @@ type t = {
   ends : bool; zero_gap : bool; (* affine gaps without an encoder; boxes of no width *)
   groups : int list list;       (* among the coordinates of e *)
   claim_work : int;
+  bits : int; ends_bits : int;  (* section 6: 2e and mult's; of shift and of the scaled ends *)
 }
 
 let of_real (r : Json.real) = Tensors.num r.Json.mantissa r.Json.exponent
 let to_q (r : Json.real) =
   let e = r.Json.exponent in
   if e >= 0 then Q.of_bigint (Z.shift_left r.Json.mantissa e) else Q.make r.Json.mantissa (Z.shift_left Z.one (-e))
+let rounded q =  (* the nearest float *)
+  if Q.sign q = 0 then Checker.DOps.zero
+  else let m, e = Json.nearest (Z.abs (Q.num q)) (Q.den q) in Tensors.num (if Q.sign q < 0 then Z.neg m else m) e
+let num_to_q (v : Checker.DOps.num) = Q.make v.Checker.DOps.man (Z.shift_left v.Checker.DOps.de (Z.to_int v.Checker.DOps.ex))
+(* the least e such that all these floats are multiples of 2^-e *)
+let finest l = List.fold_left (fun e (v : Checker.DOps.num) -> max e (Z.to_int v.Checker.DOps.ex)) 0 l
 let distinct l = List.length (List.sort_uniq compare l) = List.length l
 
 let feature at number f =
@@ -258,6 +265,16 @@ let power_of_two (r : Json.real) =
   Q.sign q > 0 && Z.popcount (Q.num q) = 1 && Z.popcount (Q.den q) = 1
   && Q.geq q (Q.make Z.one (Z.shift_left Z.one 1022))
 
+(* of the coordinates of e: the finest mult; the finest of shift and of the ends, scaled and rounded. Those an encoder makes have none
+   of these but their box *)
+let fineness domain source branches =
+  let coordinates = Array.of_list domain.coordinates in
+  let own = List.filter_map (Option.map (fun i -> coordinates.(i))) source in
+  let scaled c v = rounded (Q.mul (num_to_q (rounded (Q.sub (to_q v) (to_q c.shift)))) (to_q c.mult)) in
+  let ends c = [ of_real c.shift; scaled c c.lo; scaled c c.hi ] in
+  let boxes = List.concat_map (fun b -> List.concat_map (fun (l, h) -> [ l; h ]) b.Checker.box) (Option.value branches ~default:[]) in
+  (finest (List.map (fun c -> of_real c.mult) own), max (finest boxes) (finest (List.concat_map ends own)))
+
 let table_meaning model outputs =
   match Json.member "table" model with
   | None -> []
@@ -347,8 +364,12 @@ let read model tensors =
       tensors.Tensors.asked 0 in
   let steps = List.concat_map (fun b -> b.Checker.steps) (Option.value branches ~default:[]) in
   let trees = List.fold_left (fun s l -> s + tree_work l) 0 steps in
+  let rows = List.concat_map (fun (row, b) -> b :: row) in
+  let weights = [ l_const; s_const; rows l_units; rows s_units; rows (List.map fst head) ] @ l_slope @ s_slope @ l_out @ s_out @ rise in
+  let mult_bits, ends_bits = fineness domain source branches in
   { domain; profile; outputs; scales; source; encoded; ends; zero_gap; net = net_of;
     digest = model_digest model net tensors names; meaning = table_meaning model o;
     row_work = (fun k -> k * n * (o + m + units)); units; flips; groups;
     node_work = (fun k nodes lemmas ->
-        k * ((nodes * (units + 1 + lemmas)) + (lemmas lsl k)) * (m + 1 + if k = 2 then pairs else 0) * (1 + flips)); claim_work = (4 * elements) + trees }
+        k * ((nodes * (units + 1 + lemmas)) + (lemmas lsl k)) * (m + 1 + if k = 2 then pairs else 0) * (1 + flips)); claim_work = (4 * elements) + trees;
+    bits = (2 * List.fold_left (fun e l -> max e (finest l)) 0 weights) + mult_bits; ends_bits }

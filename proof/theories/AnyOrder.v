@@ -52,10 +52,12 @@ Inductive any_embed (bx : boxes) (sel : nat -> R -> R -> R) : nat -> list R -> l
 | ae_nil k : any_embed bx sel k [] [] (Some [])
 | ae_cons k a l g s h r : any_upper bx a g h -> any_embed bx sel (S k) l s r ->
     any_embed bx sel k (a :: l) (g :: s) (match h, r with Some u, Some zs => Some (sel k a u :: zs) | _, _ => None end).
+(* a weight g or a bias of the head, divided by the output's scale where the model is loaded; it may be flushed before *)
+Definition loaded (c g : R) (o : option R) : Prop := exists g', flushed g g' /\ rescaled (g' / c) o.
 Definition any_output (z : list R) (h : list num * num * num) : option R -> Prop :=
   let c := val (snd h) in
-  after (each (fun g => rescaled (val g / c)) (fst (fst h))) (fun ws =>
-  after (rescaled (val (snd (fst h)) / c)) (fun b => after (any_sum ws z b) (fun s => rescaled (s * c)))).
+  after (each (fun g => loaded c (val g)) (fst (fst h))) (fun ws =>
+  after (loaded c (val (snd (fst h)))) (fun b => after (any_sum ws z b) (fun s => rescaled (s * c)))).
 (* with an encoder, scaling and encoder are as under fixed-order, and there are subnormal numbers *)
 Definition any_inputs (pin : nat -> list R -> list R) (n : net) (x : list R) (o : option (list R)) : Prop :=
   match encoder n with

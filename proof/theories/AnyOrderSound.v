@@ -153,17 +153,31 @@ Proof.
 Qed.
 
 (** ** The head *)
+Lemma flushed_less g g' : flushed g g' -> Rabs g' <= Rabs g /\ Rabs (g' - g) <= eps.
+Proof.
+  pose proof eps_pos. pose proof (Rabs_pos g). intros [->|[S ->]].
+  - split; [lra|]. rewrite Rminus_diag_eq, Rabs_R0 by reflexivity. lra.
+  - rewrite Rabs_R0, Rminus_0_l, Rabs_Ropp. pose proof tiny. pose proof (bpow_gt_0 radix2 (-1075)). lra.
+Qed.
+Lemma loaded_lost c g g' v : 0 < c -> flushed g g' -> Rabs (v - g' / c) <= eps -> Rabs (v - g / c) <= lost c.
+Proof.
+  intros Hc F H. destruct (flushed_less _ _ F) as [_ D]. assert (Ic : 0 < / c) by (apply Rinv_0_lt_compat; exact Hc).
+  replace (v - g / c) with ((v - g' / c) + (g' - g) * / c) by (unfold Rdiv; ring).
+  eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_mult, (Rabs_pos_eq (/ c)) by lra.
+  assert (Rabs (g' - g) * / c <= eps * / c) by (apply Rmult_le_compat_r; lra). unfold lost. lra.
+Qed.
 Lemma head_total c gs b z Z ws b' : 0 < c -> sized z Z -> INR (length gs + 5) * u < 1 ->
-  Forall2 (fun w g => Rabs (w - g / c) <= eps) ws gs -> Rabs (b' - b / c) <= eps ->
+  Forall2 (fun w g => Rabs (w - g / c) <= lost c) ws gs -> Rabs (b' - b / c) <= lost c ->
   let n := length gs in let T := total ws Z b' in
   c * (T + sharp n T (sumR (map Rabs ws)) (sumR Z)) <=
     total gs Z b + (gam (n + 5) * total gs Z b + (1 + gam (n + 5)) * (eta * Rmax 1 c) * (3 * INR n + 3 + sumR (map Rabs gs) + sumR Z)).
 Proof.
   intros Hc Sz Hu Fw Fb n T. fold n in Hu.
   assert (Ic : 0 < / c) by (apply Rinv_0_lt_compat; exact Hc). pose proof eps_pos as Ep. pose proof eps_eta as Ee. pose proof eps_small as Es.
+  destruct (lost_eps c Hc) as [Le Lc]. set (d := lost c) in *.
   assert (Lw : length ws = n) by (clear - Fw; unfold n; induction Fw; simpl; congruence).
-  assert (Fd : Forall2 (fun w g => Rabs (w - g) <= eps) ws (map (fun g => g / c) gs)) by (clear - Fw; induction Fw; simpl; constructor; auto).
-  pose proof (sized_pos _ _ Sz) as Pz. destruct (abs_shift eps ws _ Z Fd Pz ltac:(lra)) as [A1 A2]. rewrite Lw in A2.
+  assert (Fd : Forall2 (fun w g => Rabs (w - g) <= d) ws (map (fun g => g / c) gs)) by (clear - Fw; induction Fw; simpl; constructor; auto).
+  pose proof (sized_pos _ _ Sz) as Pz. destruct (abs_shift d ws _ Z Fd Pz ltac:(lra)) as [A1 A2]. rewrite Lw in A2.
   assert (M2 : map Rabs (map (fun g => g / c) gs) = map (fun g => g / c) (map Rabs gs)).
   { clear - Ic. induction gs as [|g gs IH]; simpl; [reflexivity|]. rewrite IH. f_equal. unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ c)); lra. }
   assert (M3 : forall y, dotR (map (fun g => g / c) (map Rabs gs)) y = dotR (map Rabs gs) y / c).
@@ -174,25 +188,26 @@ Proof.
   set (W := sumR (map Rabs gs)) in *. set (S := sumR Z) in *.
   assert (S0 : 0 <= S) by (clear - Pz; unfold S; induction Pz; simpl; lra).
   assert (W0 : 0 <= W) by (clear; unfold W; induction gs; simpl; [lra | pose proof (Rabs_pos a); lra]).
-  assert (Bb : Rabs b' <= Rabs b / c + eps).
+  assert (Bb : Rabs b' <= Rabs b / c + d).
   { replace b' with ((b' - b / c) + b / c) by ring. eapply Rle_trans; [apply Rabs_triang|].
     assert (Rabs (b / c) = Rabs b / c) by (unfold Rdiv; rewrite Rabs_mult, (Rabs_pos_eq (/ c)); lra). lra. }
   pose proof (P_gam _ Hu) as G. pose proof (P_ge (n + 5)) as G1. unfold sharp. set (g := gam (n + 5)) in *.
   set (Q := total gs Z b). pose proof (pos_INR n) as Np. assert (Gp : 0 <= g) by lra.
-  assert (Ht : T <= Q / c + eps * (S + 1)) by (unfold T, Q, total; unfold Rdiv in *; lra).
-  apply Rle_trans with (c * ((1 + g) * (Q / c + eps * (S + 1)) + (1 + g) * (eps * (2 * INR n + 9 + (W / c + INR n * eps) + S)))).
+  assert (Ht : T <= Q / c + d * (S + 1)) by (unfold T, Q, total; unfold Rdiv in *; lra).
+  apply Rle_trans with (c * ((1 + g) * (Q / c + d * (S + 1)) + (1 + g) * (eps * (2 * INR n + 9 + (W / c + INR n * d) + S)))).
   { apply Rmult_le_compat_l; [lra|]. replace (T + (g * T + (1 + g) * (eps * (2 * INR n + 9 + sumR (map Rabs ws) + S))))
       with ((1 + g) * T + (1 + g) * (eps * (2 * INR n + 9 + sumR (map Rabs ws) + S))) by ring.
     apply Rplus_le_compat; apply Rmult_le_compat_l; try lra. apply Rmult_le_compat_l; lra. }
-  replace (c * ((1 + g) * (Q / c + eps * (S + 1)) + (1 + g) * (eps * (2 * INR n + 9 + (W / c + INR n * eps) + S))))
-    with ((1 + g) * Q + (1 + g) * eps * (c * (S + 1) + c * (2 * INR n + 9 + INR n * eps + S) + W)) by (field; lra).
+  replace (c * ((1 + g) * (Q / c + d * (S + 1)) + (1 + g) * (eps * (2 * INR n + 9 + (W / c + INR n * d) + S))))
+    with ((1 + g) * Q + (1 + g) * eps * ((c + 1) * (S + 1) + c * (2 * INR n + 9 + S) + INR n * eps * (c + 1) + W)) by (unfold d, lost; field; lra).
   set (mx := Rmax 1 c). assert (X1 : 1 <= mx) by apply Rmax_l. assert (X2 : c <= mx) by apply Rmax_r.
-  assert (F : (1 + g) * eps * (c * (S + 1) + c * (2 * INR n + 9 + INR n * eps + S) + W) <= (1 + g) * (4 * eps * mx) * (3 * INR n + 3 + W + S)).
+  assert (F : (1 + g) * eps * ((c + 1) * (S + 1) + c * (2 * INR n + 9 + S) + INR n * eps * (c + 1) + W) <= (1 + g) * (4 * eps * mx) * (3 * INR n + 3 + W + S)).
   { apply Rle_trans with ((1 + g) * eps * (mx * (4 * (3 * INR n + 3 + W + S)))); [|right; ring].
-    apply Rmult_le_compat_l; [nra|]. assert (Ne : INR n * eps <= INR n) by nra.
-    assert (c * (S + 1) + c * (2 * INR n + 9 + INR n * eps + S) <= mx * (3 * INR n + 10 + 2 * S)).
-    { apply Rle_trans with (c * (3 * INR n + 10 + 2 * S)); [nra|]. apply Rmult_le_compat_r; lra. }
-    assert (W <= mx * W) by nra. nra. }
+    apply Rmult_le_compat_l; [nra|]. assert (N0 : 0 <= INR n * eps <= INR n) by nra.
+    assert (J1 : (c + 1) * (S + 1) <= 2 * mx * (S + 1)) by (apply Rmult_le_compat_r; lra).
+    assert (J2 : c * (2 * INR n + 9 + S) <= mx * (2 * INR n + 9 + S)) by (apply Rmult_le_compat_r; lra).
+    assert (J3 : INR n * eps * (c + 1) <= INR n * (2 * mx)) by (apply Rmult_le_compat; lra).
+    assert (W <= mx * W) by nra. assert (0 <= mx * INR n) by nra. assert (0 <= mx * S) by nra. lra. }
   assert (F2 : (1 + g) * (4 * eps * mx) * (3 * INR n + 3 + W + S) <= (1 + g) * (eta * mx) * (3 * INR n + 3 + W + S)).
   { apply Rmult_le_compat_r; [lra|]. apply Rmult_le_compat_l; [lra|]. apply Rmult_le_compat_r; lra. }
   lra.
@@ -207,19 +222,19 @@ Proof.
   pose proof (Near_sized _ _ _ N) as Sz. destruct (Near_length _ _ _ N) as [Lu Lv]. pose proof (Near_errors _ _ _ N (map val row)) as E0.
   pose proof (fits_gamma_spec _ T4) as Hu. apply Nat.eqb_eq in T3. rewrite map_length in T3. pose proof huge_pos as Hh. pose proof eps_small. pose proof eps_pos.
   assert (Hu' : INR (length (map val row) + 5) * Float.u < 1) by (rewrite map_length; exact Hu).
-  assert (Small : forall w v, ltb (absT w) (mul hugeT ct) = true -> Rabs (v - val w / c) <= eps -> finite v = Some v).
-  { intros w v Hw Hv. apply ltb_spec in Hw. rewrite val_absT, val_mul, val_hugeT in Hw. fold c in Hw. apply finite_small.
-    assert (Ic : 0 < / c) by (apply Rinv_0_lt_compat; exact Hc).
-    assert (Rabs (val w / c) <= huge).
+  assert (Small : forall w v w', ltb (absT w) (mul hugeT ct) = true -> flushed (val w) w' -> Rabs (v - w' / c) <= eps -> finite v = Some v).
+  { intros w v w' Hw Fw Hv. apply ltb_spec in Hw. rewrite val_absT, val_mul, val_hugeT in Hw. fold c in Hw. apply finite_small.
+    assert (Ic : 0 < / c) by (apply Rinv_0_lt_compat; exact Hc). destruct (flushed_less _ _ Fw) as [Lw _].
+    assert (Rabs (w' / c) <= huge).
     { unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ c)) by lra. apply Rle_trans with (huge * c * / c); [apply Rmult_le_compat_r; lra|]. right. field. lra. }
-    replace v with ((v - val w / c) + val w / c) by ring. eapply Rle_trans; [apply Rabs_triang|]. lra. }
+    replace v with ((v - w' / c) + w' / c) by ring. eapply Rle_trans; [apply Rabs_triang|]. lra. }
   rewrite forallb_forall in T6.
-  assert (E1 : forall (g : num) o', In g row -> rescaled (val g / c) o' -> exists v, o' = Some v /\ Rabs (v - val g / c) <= eps).
-  { intros g o' Ig (v & Hv & ->). rewrite (Small g v (T6 g Ig) Hv). eauto. }
+  assert (E1 : forall (g : num) o', In g row -> loaded c (val g) o' -> exists v, o' = Some v /\ Rabs (v - val g / c) <= lost c).
+  { intros g o' Ig (g' & Fg & v & Hv & ->). rewrite (Small g v g' (T6 g Ig) Fg Hv). exists v. split; [reflexivity | apply (loaded_lost c _ g'); assumption]. }
   destruct A as (o1 & A1 & A).
-  destruct (each_some (fun g : num => rescaled (val g / c)) (fun g w => Rabs (w - val g / c) <= eps) row E1 o1 A1) as (ws & -> & Fw).
-  destruct A as (o2 & (b' & Hb & ->) & A). rewrite (Small b b' T7 Hb) in A.
-  assert (Fw' : Forall2 (fun w g => Rabs (w - g / c) <= eps) ws (map val row)) by (clear - Fw; induction Fw; simpl; constructor; auto).
+  destruct (each_some (fun g : num => loaded c (val g)) (fun g w => Rabs (w - val g / c) <= lost c) row E1 o1 A1) as (ws & -> & Fw).
+  destruct A as (o2 & (b0 & Fb & b' & Hb0 & ->) & A). rewrite (Small b b' b0 T7 Fb Hb0) in A. pose proof (loaded_lost c _ b0 b' Hc Fb Hb0) as Hb.
+  assert (Fw' : Forall2 (fun w g => Rabs (w - g / c) <= lost c) ws (map val row)) by (clear - Fw; induction Fw; simpl; constructor; auto).
   assert (Lw : length ws = length (map val row)) by (clear - Fw'; induction Fw'; simpl; congruence).
   pose proof (head_total c (map val row) (val b) z _ ws b' Hc Sz Hu' Fw' Hb) as Tt. cbv zeta in Tt.
   set (inputs := norm (fold_right add zero (map reach i))) in *.

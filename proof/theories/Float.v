@@ -50,6 +50,25 @@ Proof.
     apply Rle_trans with (Rabs r + Rabs (rnd x)); [unfold Rminus; rewrite <- (Rabs_Ropp (rnd x)); apply Rabs_triang|]. nra.
 Qed.
 
+(** Partial sums that start from zero: adding zero changes nothing that its operand could not have suffered itself. And a
+    term of weight zero that is left out: the sum without it is one of the sums with it. *)
+Lemma zero_start x v w : flushed (rnd x) v -> flushed (rnd (0 + v)) w -> flushed (rnd x) w.
+Proof.
+  intros F G. rewrite Rplus_0_l in G. destruct F as [->|[S ->]].
+  - rewrite round_generic in G; [exact G | auto with typeclass_instances|]. apply generic_format_round; auto with typeclass_instances.
+  - rewrite round_0 in G by auto with typeclass_instances. right. split; [exact S|]. destruct G as [->|[_ ->]]; reflexivity.
+Qed.
+Lemma near_same c x : 0 <= c -> near c x x.
+Proof.
+  intro H. exists 0, 0. rewrite Rabs_R0. pose proof u_pos. pose proof eps_pos. repeat split; [lra | nra | ring].
+Qed.
+Lemma zero_weight y a : near (1 + Rabs 0 + Rabs y) (0 * y) 0 /\ near 1 (0 + a) a.
+Proof.
+  split.
+  - rewrite Rmult_0_l. apply near_same. rewrite Rabs_R0. pose proof (Rabs_pos y). lra.
+  - rewrite Rplus_0_l. apply near_same. lra.
+Qed.
+
 (** ** Evaluation orders *)
 Inductive tree :=
 | Prod (w y : R)                (* a rounded product *)

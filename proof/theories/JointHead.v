@@ -58,9 +58,15 @@ Qed.
 Lemma sized_pos z Z : sized z Z -> Forall (fun v => 0 <= v) Z.
 Proof. induction 1; constructor; auto. eapply Rle_trans; [apply Rabs_pos | eassumption]. Qed.
 
+(* what a weight may lose where it is divided by c: underflow of the quotient, and the weight itself if it is flushed before *)
+Definition lost (c : R) : R := eps * (1 + / c).
+Lemma lost_eps c : 0 < c -> eps <= lost c /\ c * lost c = eps * (c + 1).
+Proof.
+  intro H. assert (0 < / c) by (apply Rinv_0_lt_compat; exact H). pose proof eps_pos. unfold lost. split; [nra | field; lra].
+Qed.
 (* weights w near g/c, a bias b' near b/c, their sum s in some order, the output v near s·c *)
 Definition head_near (c : R) (gs : list R) (b : R) (z : list R) (v : R) : Prop :=
-  exists ws b' s, Forall2 (fun w g => Rabs (w - g / c) <= eps) ws gs /\ Rabs (b' - b / c) <= eps /\ summed ws z b' s /\
+  exists ws b' s, Forall2 (fun w g => Rabs (w - g / c) <= lost c) ws gs /\ Rabs (b' - b / c) <= lost c /\ summed ws z b' s /\
     Rabs (v - s * c) <= eps.
 Lemma head_error c gs b z Z v : 0 < c -> length gs = length z -> sized z Z -> INR (length gs + 5) * u < 1 -> head_near c gs b z v ->
   let n := length gs in
@@ -69,11 +75,12 @@ Lemma head_error c gs b z Z v : 0 < c -> length gs = length z -> sized z Z -> IN
 Proof.
   intros Hc L Sz Hu (ws & b' & s & Fw & Fb & Hs & Hv) n. fold n in Hu.
   assert (Ic : 0 < / c) by (apply Rinv_0_lt_compat; exact Hc). pose proof eps_pos as Ep. pose proof eps_eta as Ee. pose proof eps_small as Es.
+  destruct (lost_eps c Hc) as [Le Lc]. set (d := lost c) in *.
   assert (Lw : length ws = n) by (clear - Fw; unfold n; induction Fw; simpl; congruence).
-  assert (Fd : Forall2 (fun w g => Rabs (w - g) <= eps) ws (map (fun g => g / c) gs)) by (clear - Fw; induction Fw; simpl; constructor; auto).
+  assert (Fd : Forall2 (fun w g => Rabs (w - g) <= d) ws (map (fun g => g / c) gs)) by (clear - Fw; induction Fw; simpl; constructor; auto).
   pose proof (sized_pos _ _ Sz) as Pz.
-  destruct (abs_shift eps ws _ Z Fd Pz ltac:(lra)) as [A1 A2]. rewrite Lw in A2.
-  pose proof (dot_shift eps ws _ z Z Fd Sz ltac:(lra)) as A3.
+  destruct (abs_shift d ws _ Z Fd Pz ltac:(lra)) as [A1 A2]. rewrite Lw in A2.
+  pose proof (dot_shift d ws _ z Z Fd Sz ltac:(lra)) as A3.
   assert (M1 : forall y, dotR (map (fun g => g / c) gs) y = dotR gs y / c).
   { clear. induction gs as [|g gs IH]; intros [|y ys]; simpl; try (unfold Rdiv; ring). rewrite IH. unfold Rdiv. ring. }
   assert (M2 : map Rabs (map (fun g => g / c) gs) = map (fun g => g / c) (map Rabs gs)).
@@ -86,37 +93,38 @@ Proof.
   set (T0 := dotR (map Rabs gs) Z) in *. set (W := sumR (map Rabs gs)) in *. set (S := sumR Z) in *.
   assert (S0 : 0 <= S) by (clear - Pz; unfold S; induction Pz; simpl; lra).
   assert (W0 : 0 <= W) by (clear; unfold W; induction gs; simpl; [lra | pose proof (Rabs_pos a); lra]).
-  assert (Bb : Rabs b' <= Rabs b / c + eps).
+  assert (Bb : Rabs b' <= Rabs b / c + d).
   { replace b' with ((b' - b / c) + b / c) by ring. eapply Rle_trans; [apply Rabs_triang|].
     assert (Rabs (b / c) = Rabs b / c) by (unfold Rdiv; rewrite Rabs_mult, (Rabs_pos_eq (/ c)); lra). lra. }
   pose proof (summed_sharp ws z Z b' s (eq_trans Lw L) Sz ltac:(rewrite Lw; exact Hu) Hs) as B. rewrite Lw in B.
   pose proof (P_gam _ Hu) as G. pose proof (P_ge (n + 5)) as G1. unfold sharp in B. set (g := gam (n + 5)) in *. fold S in B.
   set (T := T0 + Rabs b). assert (Tt : total gs Z b = T) by reflexivity. rewrite Tt.
   pose proof (pos_INR n) as Np.
-  assert (Ht : total ws Z b' <= T / c + eps * (S + 1)) by (unfold total, T; unfold Rdiv in *; lra).
+  assert (Ht : total ws Z b' <= T / c + d * (S + 1)) by (unfold total, T; unfold Rdiv in *; lra).
   assert (Gp : 0 <= g) by lra.
-  assert (B2 : Rabs (s - (dotR ws z + b')) <= g * (T / c + eps * (S + 1)) + (1 + g) * (eps * (2 * INR n + 9 + (W / c + INR n * eps) + S))).
+  assert (B2 : Rabs (s - (dotR ws z + b')) <= g * (T / c + d * (S + 1)) + (1 + g) * (eps * (2 * INR n + 9 + (W / c + INR n * d) + S))).
   { eapply Rle_trans; [exact B|]. apply Rplus_le_compat; [apply Rmult_le_compat_l; lra|].
     apply Rmult_le_compat_l; [lra|]. apply Rmult_le_compat_l; lra. }
   assert (B3 : Rabs (s * c - (dotR gs z + b)) <=
-    c * (g * (T / c + eps * (S + 1)) + (1 + g) * (eps * (2 * INR n + 9 + (W / c + INR n * eps) + S)) + eps * (S + 1))).
+    c * (g * (T / c + d * (S + 1)) + (1 + g) * (eps * (2 * INR n + 9 + (W / c + INR n * d) + S)) + d * (S + 1))).
   { replace (s * c - (dotR gs z + b)) with (c * ((s - (dotR ws z + b')) + (dotR ws z - dotR gs z / c) + (b' - b / c))) by (field; lra).
     rewrite Rabs_mult, (Rabs_pos_eq c) by lra. apply Rmult_le_compat_l; [lra|].
     eapply Rle_trans; [apply Rabs_triang|]. eapply Rle_trans; [apply Rplus_le_compat_r, Rabs_triang|]. lra. }
   replace (v - (dotR gs z + b)) with ((v - s * c) + (s * c - (dotR gs z + b))) by ring.
   eapply Rle_trans; [apply Rabs_triang|].
-  assert (Q : c * (g * (T / c + eps * (S + 1)) + (1 + g) * (eps * (2 * INR n + 9 + (W / c + INR n * eps) + S)) + eps * (S + 1)) =
-    g * T + (1 + g) * eps * (c * (S + 1) + c * (2 * INR n + 9 + INR n * eps + S) + W)) by (field; lra).
+  assert (Q : c * (g * (T / c + d * (S + 1)) + (1 + g) * (eps * (2 * INR n + 9 + (W / c + INR n * d) + S)) + d * (S + 1)) =
+    g * T + (1 + g) * eps * ((c + 1) * (S + 1) + c * (2 * INR n + 9 + S) + INR n * eps * (c + 1) + W)) by (unfold d, lost; field; lra).
   rewrite Q in B3. set (mx := Rmax 1 c). assert (X1 : 1 <= mx) by apply Rmax_l. assert (X2 : c <= mx) by apply Rmax_r.
-  assert (F : eps + (1 + g) * eps * (c * (S + 1) + c * (2 * INR n + 9 + INR n * eps + S) + W) <=
+  assert (F : eps + (1 + g) * eps * ((c + 1) * (S + 1) + c * (2 * INR n + 9 + S) + INR n * eps * (c + 1) + W) <=
     (1 + g) * (4 * eps * mx) * (3 * INR n + 3 + W + S)).
   { apply Rle_trans with ((1 + g) * eps * (mx * (4 * (3 * INR n + 3 + W + S)))); [|right; ring].
-    apply Rle_trans with ((1 + g) * eps * (1 + (c * (S + 1) + c * (2 * INR n + 9 + INR n * eps + S) + W))); [nra|].
+    apply Rle_trans with ((1 + g) * eps * (1 + ((c + 1) * (S + 1) + c * (2 * INR n + 9 + S) + INR n * eps * (c + 1) + W))); [nra|].
     apply Rmult_le_compat_l; [nra|].
-    assert (Ne : INR n * eps <= INR n) by nra.
-    assert (c * (S + 1) + c * (2 * INR n + 9 + INR n * eps + S) <= mx * (3 * INR n + 10 + 2 * S)).
-    { apply Rle_trans with (c * (3 * INR n + 10 + 2 * S)); [nra|]. apply Rmult_le_compat_r; lra. }
-    assert (W <= mx * W) by nra. nra. }
+    assert (N0 : 0 <= INR n * eps <= INR n) by nra.
+    assert (J1 : (c + 1) * (S + 1) <= 2 * mx * (S + 1)) by (apply Rmult_le_compat_r; lra).
+    assert (J2 : c * (2 * INR n + 9 + S) <= mx * (2 * INR n + 9 + S)) by (apply Rmult_le_compat_r; lra).
+    assert (J3 : INR n * eps * (c + 1) <= INR n * (2 * mx)) by (apply Rmult_le_compat; lra).
+    assert (W <= mx * W) by nra. assert (0 <= mx * INR n) by nra. assert (0 <= mx * S) by nra. lra. }
   assert (F2 : (1 + g) * (4 * eps * mx) * (3 * INR n + 3 + W + S) <= (1 + g) * (eta * mx) * (3 * INR n + 3 + W + S)).
   { apply Rmult_le_compat_r; [lra|]. apply Rmult_le_compat_l; [lra|]. apply Rmult_le_compat_r; lra. }
   lra.
@@ -147,8 +155,8 @@ Proof.
   split; [exact Hc|]. split.
   - destruct (head_sound _ _ _ Fits (reach_inputs i) z Sz) as (b' & s & v & _ & O & M & F & Eb). cbn [fst snd] in *.
     exists v. split; [exact O|]. exists (map (fun g => rnd (val g / val ct)) row), b', s.
-    assert (Dv : forall x, fmt x -> Rabs (rnd (x / val ct) - x / val ct) <= eps).
-    { intros x Fx. rewrite Hk. unfold Rdiv. rewrite <- bpow_opp. apply scaled_exact. exact Fx. }
+    assert (Dv : forall x, fmt x -> Rabs (rnd (x / val ct) - x / val ct) <= lost (val ct)).
+    { intros x Fx. eapply Rle_trans; [|apply (lost_eps _ Hc)]. rewrite Hk. unfold Rdiv. rewrite <- bpow_opp. apply scaled_exact. exact Fx. }
     split; [|split; [|split]].
     + rewrite forallb_forall in Fr. clear - Fr Dv. induction row as [|g row IH]; simpl; constructor.
       * apply Dv, floatb_spec, Fr. left. reflexivity.

@@ -316,11 +316,12 @@ Module Base (O : OPS) (S : SPEC O) (C : CHECKER O).
       { split; [apply cuta_sound | apply cutb_sound]; try assumption; num; lra. }
       { lra. }
       rewrite E.
-      destruct (IH (tl ph) (tl k1) (tl k2) (tl t1) (tl t2) (add b (add v (mul (add (hd0 t1) (hd0 t2)) c)))
-                  (axpy (hd0 t1) w q1) (axpy (hd0 t2) w q2) P3) as [b' [q1' [q2' [F U]]]].
+      (* whatever the rule passes on to the next units, it must bound what is left *)
+      match goal with |- context [hidden sl us ?h ?k ?l ?m ?n ?c0 ?q ?o] =>
+        destruct (IH h k l m n c0 q o P3) as [b' [q1' [q2' [F U]]]] end.
       exists b', q1', q2'. split; [exact F|].
-      rewrite !relus_hd. fold s1. fold s2. rewrite !dot_axpy in U. num. rewrite D1, D2 in V. fold s1 in V.
-      rewrite D1, D2. nra.
+      rewrite !relus_hd. fold s1. fold s2. rewrite !dot_axpy, ?val_neg in U. num. rewrite D1, D2 in V. fold s1 in V.
+      rewrite D1, D2. lra.
   Qed.
 
   Lemma extras_sound x y : forall rows nu b q1 q2 b' q1' q2', Forall (row_holds x y) rows ->

@@ -173,7 +173,8 @@ Proof.
   rewrite (goal_left r g x1 x2 y1 y2 F X Y Hi T1 T2).
   pose proof (real_bound_sound _ _ _ _ R hx hy X Y C Rh) as Q.
   pose proof (S.near_sound _ _ (D.a1 (row_goal r g)) _ N1 Er). pose proof (S.near_sound _ _ (D.a2 (row_goal r g)) _ N2 Er).
-  rewrite !val_norm, val_add. cbn [D.a1 D.a2 D.b1 D.b2 row_goal] in *. lra.
+  repeat first [rewrite val_norm | rewrite val_add | rewrite val_one | rewrite val_div by (rewrite val_add, val_one; lra)].
+  cbn [D.a1 D.a2 D.b1 D.b2 row_goal] in *. lra.
 Qed.
 (** ** The mirror rule *)
 Lemma swaps_sound sl X Y : S.incell sl X Y -> forallb swaps sl = true -> S.incell sl Y X.

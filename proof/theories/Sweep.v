@@ -52,17 +52,22 @@ Module SweepChecker (O : OPS) (C : CHECKER O) (K : PAPER O C).
     if andb (leb (sub l1 h2) du) (leb dl (sub h1 l2)) then
       match max2 q1 q2 l1 h1 l2 h2 dl du with None => None | Some v => Some (add (add c1 c2) v) end
     else None.
-  (* the largest of f over a list, without a list of all *)
+  (* the largest of all pairs, found without a list of them; a pair whose lines cannot exceed what is known is left out *)
   Definition larger (a b : option T) : option T :=
     match a, b with None, _ => b | _, None => a | Some u, Some v => Some (maxT u v) end.
-  Definition largest {A} (f : A -> option T) (l : list A) : option T := fold_left (fun a x => larger a (f x)) l None.
+  Definition top (x : (T * T) * (T * T)) : ((T * T) * (T * T)) * T :=
+    let '((l, h), (c, q)) := x in (x, add c (mul q (if leb zero q then h else l))).
+  Definition one_pair (dl du : T) (x : ((T * T) * (T * T)) * T) (a : option T) (y : ((T * T) * (T * T)) * T) : option T :=
+    if match a with Some v => leb (add (snd x) (snd y)) v | None => false end then a else larger a (pair_max dl du (fst x) (fst y)).
+  Definition all_pairs (dl du : T) (xs ys : list (((T * T) * (T * T)) * T)) : option T :=
+    fold_left (fun a x => fold_left (one_pair dl du x) ys a) xs None.
   Definition sweep (sl : list slot) (us : list unit) (ds : list piece) (f : psi) (p1 p2 : vec) (cuts1 cuts2 : list T) : res :=
     match sl with
     | [SPlain c] =>
         match lines (whole c) (copy_line us ds (k1 f) p1 (q1 f)) (lo1 c) (hi1 c) cuts1,
               lines (whole c) (copy_line us ds (k2 f) p2 (q2 f)) (lo2 c) (hi2 c) cuts2 with
         | Some l1, Some l2 =>
-            match largest (fun x => largest (pair_max (dlo c) (dhi c) x) l2) l1 with
+            match all_pairs (dlo c) (dhi c) (map top l1) (map top l2) with
             | None => Closed
             | Some v => Bound (add (const f) v)
             end
@@ -153,20 +158,38 @@ Module SweepSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : PAPER O C) (W : SW
         { rewrite val_max. split; [apply Rmax_lub; lra | lra]. }
         exists l, h, g. split; [|auto]. destruct (leb a (minT t' b)); [destruct (f a (minT t' b)); [|discriminate]|]; injection E as <-; simpl; auto.
   Qed.
-  Lemma larger_l a b v : a = Some v -> exists m, larger a b = Some m /\ val v <= val m.
-  Proof. intros ->. destruct b as [w|]; simpl; eexists; split; try reflexivity; [rewrite val_max; apply Rmax_l | lra]. Qed.
-  Lemma larger_r a b v : b = Some v -> exists m, larger a b = Some m /\ val v <= val m.
-  Proof. intros ->. destruct a as [w|]; simpl; eexists; split; try reflexivity; [rewrite val_max; apply Rmax_r | lra]. Qed.
-  Lemma largest_from {A} (f : A -> option T) l : forall a v, a = Some v ->
-    exists m, fold_left (fun a x => larger a (f x)) l a = Some m /\ val v <= val m.
+  Definition upto (s : R) (a : option T) : Prop := match a with Some m => s <= val m | None => False end.
+  Lemma larger_l s a b : upto s a -> upto s (larger a b).
+  Proof. destruct a as [u|]; [|intros []]. destruct b as [v|]; simpl; [|tauto]. rewrite val_max. pose proof (Rmax_l (val u) (val v)). lra. Qed.
+  Lemma larger_r s a b : upto s b -> upto s (larger a b).
+  Proof. destruct b as [u|]; [|intros []]. destruct a as [v|]; simpl; [|tauto]. rewrite val_max. pose proof (Rmax_r (val v) (val u)). lra. Qed.
+  Lemma one_pair_l s dl du x a y : upto s a -> upto s (one_pair dl du x a y).
+  Proof. intro H. unfold one_pair. destruct a as [v|]; [|destruct H]. destruct (leb _ v); [exact H | apply larger_l; exact H]. Qed.
+  Lemma one_pair_r s dl du x a y : s <= val (snd x) + val (snd y) -> upto s (pair_max dl du (fst x) (fst y)) -> upto s (one_pair dl du x a y).
   Proof.
-    induction l as [|x l IH]; intros a v E; simpl; [exists v; split; [exact E | lra]|].
-    destruct (larger_l a (f x) v E) as (u & U & V). destruct (IH _ u U) as (m & M & W). exists m. split; [exact M | lra].
+    intros H Q. unfold one_pair. destruct a as [v|]; [|apply larger_r; exact Q].
+    destruct (leb _ v) eqn:L; [|apply larger_r; exact Q]. apply leb_spec in L. num. simpl. lra.
   Qed.
-  Lemma largest_in {A} (f : A -> option T) l x v : In x l -> f x = Some v -> exists m, largest f l = Some m /\ val v <= val m.
+  Lemma row_l s dl du x ys : forall a, upto s a -> upto s (fold_left (one_pair dl du x) ys a).
+  Proof. induction ys as [|y ys IH]; intros a H; simpl; [exact H | apply IH, one_pair_l, H]. Qed.
+  Lemma row_r s dl du x y ys : In y ys -> s <= val (snd x) + val (snd y) -> upto s (pair_max dl du (fst x) (fst y)) ->
+    forall a, upto s (fold_left (one_pair dl du x) ys a).
   Proof.
-    unfold largest. generalize (@None T). induction l as [|y l IH]; intros a I0 E; [destruct I0|]. simpl. destruct I0 as [->|I0]; [|apply IH; assumption].
-    destruct (larger_r a (f x) v E) as (u & U & V). destruct (largest_from f l _ u U) as (m & M & W). exists m. split; [exact M | lra].
+    intros I0 H Q. induction ys as [|z ys IH]; intro a; [destruct I0|]. simpl. destruct I0 as [->|I0]; [|apply (IH I0)].
+    apply row_l, one_pair_r; assumption.
+  Qed.
+  Lemma all_pairs_sound s dl du x y xs ys : In x xs -> In y ys -> s <= val (snd x) + val (snd y) ->
+    upto s (pair_max dl du (fst x) (fst y)) -> upto s (all_pairs dl du xs ys).
+  Proof.
+    intros I1 I2 H Q. unfold all_pairs. generalize (@None T). induction xs as [|z xs IH]; intro a; [destruct I1|]. simpl.
+    destruct I1 as [->|I1]; [|apply (IH I1)]. assert (K : upto s (fold_left (one_pair dl du x) ys a)) by (apply (row_r s dl du x y); assumption).
+    revert K. generalize (fold_left (one_pair dl du x) ys a). clear - xs. induction xs as [|z xs IH]; intros a K; simpl; [exact K | apply IH, row_l, K].
+  Qed.
+  Lemma top_sound l h c q x : val l <= x <= val h -> on_line (c, q) x <= val (snd (top ((l, h), (c, q)))).
+  Proof.
+    intro H. unfold on_line, top. simpl. num. destruct (leb zero q) eqn:L.
+    - apply leb_spec in L. num. nra.
+    - assert (val q <= 0). { destruct (Rle_lt_dec (val q) 0) as [K|K]; [exact K|]. exfalso. rewrite (proj2 (leb_spec zero q)) in L; [discriminate|]. num. lra. } nra.
   Qed.
   Theorem sweep_sound sl us ds f p1 p2 cuts1 cuts2 x y : incell sl x y ->
     good (sweep sl us ds f p1 p2 cuts1 cuts2) (psival us f x y + flipsum p1 us ds x + flipsum p2 us ds y).
@@ -185,8 +208,12 @@ Module SweepSound (O : OPS) (S : SPEC O) (C : CHECKER O) (K : PAPER O C) (W : SW
       rewrite T0. destruct (max2_sound w1 w2 u1 v1 u2 v2 (dlo c) (dhi c) a b X1 X2 Hd) as (v & E & V). rewrite E.
       eexists. split; [reflexivity|]. unfold on_line. simpl. num. lra. }
     destruct Pm as (v & E & V).
-    destruct (largest_in (pair_max (dlo c) (dhi c) ((u1, v1), (c1, w1))) l2 _ v In2 E) as (t & Et & Vt).
-    destruct (largest_in (fun x => largest (pair_max (dlo c) (dhi c) x) l2) l1 _ t In1 Et) as (m & Em & Vm). rewrite Em. simpl. num. unfold psival. rewrite !dot_hd, !dot_nil.
+    pose proof (all_pairs_sound (on_line (c1, w1) a + on_line (c2, w2) b) (dlo c) (dhi c) (top ((u1, v1), (c1, w1))) (top ((u2, v2), (c2, w2)))
+      (map top l1) (map top l2) (in_map top _ _ In1) (in_map top _ _ In2)) as A.
+    pose proof (top_sound u1 v1 c1 w1 a X1). pose proof (top_sound u2 v2 c2 w2 b X2).
+    assert (A' : upto (on_line (c1, w1) a + on_line (c2, w2) b) (all_pairs (dlo c) (dhi c) (map top l1) (map top l2))).
+    { apply A; [lra|]. unfold top. cbn [fst]. rewrite E. exact V. }
+    destruct (all_pairs _ _ _ _) as [m|]; [|destruct A']. simpl in A' |- *. num. unfold psival. rewrite !dot_hd, !dot_nil.
     unfold copy_value in V1, V2. lra.
   Qed.
   Theorem gap_sweep_sound n sl g cuts1 cuts2 b : gap_sweep n sl g cuts1 cuts2 = Bound b -> forall hx hy x y, incell sl x y ->

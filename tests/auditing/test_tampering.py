@@ -35,6 +35,7 @@ def statuses(folder):
     return fast
 
 
+@pytest.mark.usefixtures("fresh_checker")
 def test_the_folder_itself_is_accepted_also_in_a_process_of_its_own(folder):
     here, apart = statuses(folder), check_audit(folder)
     assert here.status == "certified" and apart == here

@@ -138,6 +138,7 @@ class Switches(nn.Module):
         return u[:, :1].clone()
 
 
+@pytest.mark.usefixtures("fresh_checker")
 def test_subnormal_numbers_are_not_switched_off_between_two_copies(tmp_path, flags):
     """A head of 2^-1023 times a scale of 2^1023, or layers of 2^-1030 and 2^990: zero where the first is flushed.
 

@@ -42,8 +42,6 @@ from smilenn.report.findings import gather
 from smilenn.report.sections import _temperature, training
 from smilenn.report.summary import summary
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 BEYOND = 2**53 + 1
 
 

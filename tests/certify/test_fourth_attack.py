@@ -45,8 +45,6 @@ from smilenn.properties import Outputs
 from smilenn.properties.claim import Inequality, Term
 from smilenn.verdict import Proved, Unknown
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 
 def altered(folder, place, **changes):
     """A copy of a folder with JSON files changed and all hashes right."""

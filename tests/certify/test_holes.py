@@ -20,7 +20,7 @@ import torch
 import smilenn
 from smilenn import Config, Fair, Monotone, Network, SmileRegressor
 from smilenn.certify import certificate as c
-from smilenn.certify import check
+from smilenn.certify import check, process
 from smilenn.certify.certify import certify
 from smilenn.certify.process import check_apart, read_report
 from smilenn.certify.reference import check as check_reference
@@ -169,6 +169,7 @@ def test_floats_are_seen(line):
 # ---- the checker in its own process ---------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("fresh_checker")
 def test_a_fresh_process_says_what_this_one_says(fitted, tmp_path):
     fitted.save(tmp_path / "m")
     here, apart = check.check_folder(tmp_path / "m"), check_apart(tmp_path / "m")
@@ -177,6 +178,18 @@ def test_a_fresh_process_says_what_this_one_says(fitted, tmp_path):
     assert check_apart(tmp_path / "nothing").status == "unreadable"
 
 
+@pytest.mark.usefixtures("fresh_checker")
+def test_without_an_interpreter_the_checker_runs_here(monkeypatch, fitted, tmp_path):
+    """As in a program that Python is embedded in."""
+    fitted.save(tmp_path / "m")
+    monkeypatch.setattr(process.subprocess, "run", None)
+    for name, value in (("executable", ""), ("frozen", True)):
+        with monkeypatch.context() as patch:
+            patch.setattr(process.sys, name, value, raising=False)
+            assert check_apart(tmp_path / "m").status == "certified"
+
+
+@pytest.mark.usefixtures("fresh_checker")
 def test_a_checker_that_dies_is_no_verdict(monkeypatch, tmp_path):
     monkeypatch.setattr(check, "__file__", str(tmp_path / "gone.py"))
     with pytest.raises(SmileError, match="ended without a report"):

@@ -13,8 +13,6 @@ import smilenn
 from smilenn import AlteredError, Domain, Fair, Monotone, Robust, SmileError, SmileNet, certify_net, check, open_net
 from smilenn.model.folder import read_folder, write_folder
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 DOMAIN = Domain.box([0, 0], [1, 1], names=["x", "y"])
 
 

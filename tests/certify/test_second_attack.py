@@ -29,8 +29,6 @@ from smilenn.model.folder import dump_json, read_folder, write_folder
 from smilenn.model.net import SmileNet
 from smilenn.properties.forms import Outputs
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 
 def affine(slope: float, const: float = 0.0, scale: float = 1.0, names: tuple[str, ...] = ("x",)) -> SmileNet:
     """f(x) = slope·x + const on [0, 1], and a further input that is always 1; σ is `scale`."""

@@ -11,8 +11,6 @@ from smilenn import Config, Custom, Network, SmileClassifier, SmileRegressor
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.clamped import ClampedRegressor
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 QUICK = {"config": Config(epochs=4), "network": Network(members=1), "random_state": 0}
 
 

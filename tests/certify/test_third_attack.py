@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import torch
 from tests.certify.conftest import QUICK, incomes
+from tests.conftest import selftests_in_full
 from typer.testing import CliRunner
 
 import smilenn
@@ -181,7 +182,11 @@ def test_a_subclass_of_an_encoder_is_not_taken_for_the_encoder(given):
 
 
 def test_any_encoder_is_asked_for_a_row_in_several_batches(priced):
-    net = smilenn.load(priced).net_
+    with selftests_in_full():
+        _asked_in_several_batches(smilenn.load(priced).net_)
+
+
+def _asked_in_several_batches(net):
     assert not batch_dependent(net)
     net.encoder = encoder(net.domain, Centred)
     assert "other bits" in batch_dependent(net)
@@ -515,6 +520,7 @@ def test_other_keys_are_not_of_small_order(tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0x400, 0x800, 0xC00])
+@pytest.mark.usefixtures("fresh_checker")
 def test_another_rounding_mode_is_blamed_on_the_mode(priced, mode):
     library = ctypes.CDLL(None)
     if platform.machine() != "x86_64" or not hasattr(library, "fesetround"):

@@ -10,6 +10,7 @@ import pytest
 
 import smilenn
 from smilenn.clusters import dask_pool, task
+from smilenn.clusters import pool as pools
 from smilenn.clusters.context import current
 from smilenn.clusters.pool import Here, Processes
 from smilenn.clusters.task import ClusterError
@@ -97,12 +98,18 @@ def test_another_version_is_refused(workers, monkeypatch):
         list(dask_pool.DaskPool(workers, "test").results(slow_first, range(2), 1))
 
 
-def test_killed_processes_lose_their_task_and_not_the_job(tmp_path):
-    assert list(Processes(2).results(deadly, range(6), str(tmp_path / "marker"))) == [0, 2, 4, 6, 8, 10]
-    with pytest.raises(ClusterError, match="Processes were killed 3 times"):
+@pytest.mark.parametrize("deaths", [1, pytest.param(pools.DEATHS, marks=pytest.mark.slow)])
+def test_a_task_that_kills_every_process_ends_the_job(monkeypatch, deaths):
+    monkeypatch.setattr(pools, "DEATHS", deaths)
+    with pytest.raises(ClusterError, match=f"Processes were killed {deaths} times"):
         list(Processes(2).results(deadly, range(6), ""))
 
 
+def test_killed_processes_lose_their_task_and_not_the_job(tmp_path):
+    assert list(Processes(2).results(deadly, range(6), str(tmp_path / "marker"))) == [0, 2, 4, 6, 8, 10]
+
+
+@pytest.mark.slow
 def test_a_killed_worker_loses_its_task_and_not_the_job(tmp_path):
     """Real processes; a task that kills every worker ends the job, after as many as the scheduler allows."""
     import dask
@@ -111,6 +118,17 @@ def test_a_killed_worker_loses_its_task_and_not_the_job(tmp_path):
         assert list(pool.results(deadly, range(6), str(tmp_path / "marker"))) == [0, 2, 4, 6, 8, 10]
         with pytest.raises(ClusterError, match="A task killed its worker again and again on the local cluster"):
             list(pool.results(deadly, range(6), ""))
+
+
+def test_a_worker_that_is_killed_ends_the_job_where_the_scheduler_allows_none():
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        smilenn.cluster("local:1") as pool,
+        pytest.raises(ClusterError, match="A task killed its worker again and again on the local cluster"),
+    ):
+        list(pool.results(deadly, range(4), ""))
 
 
 def test_a_lost_scheduler_ends_the_job(monkeypatch):

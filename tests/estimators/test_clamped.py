@@ -11,6 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.conftest import checker_apart, selftests_in_full
 
 from smilenn import check
 from smilenn.certify.about import assumptions
@@ -26,6 +27,10 @@ def quick(request):
     """Short self-tests for the other tests: a clamp asks its model for every row by itself."""
     if request.node.name != WHOLE:
         request.getfixturevalue("quick_fits")
+        yield
+    else:
+        with selftests_in_full(), checker_apart():
+            yield
 
 
 def people(n=60):

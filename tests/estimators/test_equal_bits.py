@@ -17,6 +17,8 @@ from smilenn.estimators.clamped import ClampedRegressor
 from smilenn.model.clamp import clamp_fair
 from smilenn.model.encoders import Branch, Encoder, Linear, Pinned
 
+pytestmark = pytest.mark.usefixtures("long_selftests")
+
 QUICK = Config(epochs=2, batch_size=64)
 
 
@@ -225,8 +227,13 @@ def crowd(n, rng):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "inner",
-    [TorchModel(5), TorchModel(33, torch.float64), TorchModel(33, torch.float32, nn.GELU)],
-    ids=["float32", "float64", "float32-gelu"],
+    [
+        TorchModel(5),
+        TorchModel(33, torch.float64),
+        TorchModel(33, torch.float32, nn.GELU),
+        TorchModel(33, torch.float64, nn.GELU),
+    ],
+    ids=["float32", "float64", "float32-gelu", "float64-gelu"],
 )
 def test_half_a_million_pairs_of_a_clamped_model(threads, inner):
     """4,200 people, each as a member of all sixteen groups: 120 pairs a person, 504,000 of 67,200 different rows.

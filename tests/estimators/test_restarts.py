@@ -11,8 +11,6 @@ from smilenn.train import restarts
 from smilenn.train.clock import Clock
 from smilenn.train.health import DeadAuxiliaries
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 QUICK = Config(pretrain_epochs=20, epochs=2, learning_rate=1e-2, batch_size=16, posttrain_rounds=4, settle_rounds=2)
 SMALL = {
     "network": Network(encoder="none", hidden=3, embedding=2, backbone_sizes=(4,)),

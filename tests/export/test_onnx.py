@@ -1,6 +1,7 @@
 """Exported models of many kinds agree with `predict` in onnxruntime: bit for bit where that is promised."""
 
 import json
+from functools import cache
 
 import numpy as np
 import onnx
@@ -44,11 +45,13 @@ def table(n=240, seed=0):
     return frame, score + rng.normal(0, 0.3, n)
 
 
+@cache
 def ensemble():
     frame, y = table()
     return SmileRegressor(increasing=["income"], decreasing=["debt"], **QUICK).fit(frame, y), True
 
 
+@cache
 def classes():
     frame, y = table()
     rules = [Monotone(increasing=["income"]), Fair(["race"], eps=0.5)]
@@ -130,7 +133,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("rows", [120, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rows", [40, *(pytest.param(n, marks=pytest.mark.slow) for n in (120, 1500))])
 @pytest.mark.parametrize("made", MODELS, ids=lambda made: made.__name__)
 def test_both_agree(made, rows, tmp_path):
     model, exact = made()

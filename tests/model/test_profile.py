@@ -14,6 +14,8 @@ from smilenn.model.bundle import load_net, save_net
 from smilenn.model.net import SmileNet
 from smilenn.model.profile import in_order
 
+pytestmark = pytest.mark.usefixtures("long_selftests")
+
 
 def small_net(seed=0, *, auxiliaries="relu", boxes="gap", scaled=True, inputs=3):
     torch.manual_seed(seed)

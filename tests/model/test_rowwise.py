@@ -16,6 +16,8 @@ from smilenn.model.encoders.rowwise import evaluate, layers, one_by_one
 from smilenn.model.net import SmileNet
 from smilenn.model.profile import in_order
 
+pytestmark = pytest.mark.usefixtures("long_selftests")
+
 TYPES = {"float32": (torch.float32, 1e-6), "float64": (torch.float64, 1e-12)}
 ACTIVATIONS = [nn.ReLU(), nn.LeakyReLU(0.1), nn.Tanh(), nn.Sigmoid(), nn.SiLU(), nn.LayerNorm(33), nn.Identity()]
 

@@ -1,20 +1,40 @@
 """The proved checker, where it is built, and folders for it."""
 
 import json
+import os
 import subprocess
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from smilenn.certify import verified
 
 
+def built():
+    """Where the program is. Without it, or if it is older than its sources, it skips; with REQUIRE_PROOF it fails."""
+    found, reason = verified.program(), "the proved checker is not built: run `make verified`"
+    if found is not None:
+        changed = newer_source(found)
+        reason = f"the proved checker is older than {changed}: run `make verified`" if changed else ""
+    if reason:
+        pytest.fail(reason) if os.environ.get("REQUIRE_PROOF") else pytest.skip(reason)
+    return str(found)
+
+
+def newer_source(program):
+    """A source of the program in this checkout that was changed after it was built; empty if there is none."""
+    if Path(program) != verified.BUILT:
+        return ""
+    built_at = verified.BUILT.stat().st_mtime
+    sources = sorted(verified.BUILT.parent.glob("*.ml*"))
+    return next((source.name for source in sources if source.stat().st_mtime > built_at), "")
+
+
 @pytest.fixture(scope="session")
 def smilecheck():
     """Run the program on a folder: its exit code and its report."""
-    found = verified.program()
-    if found is None:
-        pytest.skip("the proved checker is not built: run `make verified`")
+    found = built()
 
     def run(folder):
         done = subprocess.run([found, "--json", str(folder)], capture_output=True, check=False)
@@ -22,6 +42,13 @@ def smilecheck():
         return done.returncode, json.loads(done.stdout), done.stdout.decode()
 
     return run
+
+
+@pytest.fixture(scope="session")
+def proved():
+    """trust/proved.py: folders of all kinds, and the comparison with the program."""
+    built()
+    return import_module("trust.proved")
 
 
 @pytest.fixture(scope="session")

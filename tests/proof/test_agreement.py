@@ -2,57 +2,13 @@
 
 import json
 import subprocess
-import tarfile
-from pathlib import Path
 
 import pytest
 
 from smilenn.certify import check, verified
 from smilenn.certify.reference import check as reference
 
-CORPORA = Path(__file__).parents[1] / "certify"
 UNCOVERED = "not covered by the proof: "
-# version 1, which the proof does not cover, by every twentieth folder; version 2 by every fourth, and whole
-CORPUS = [
-    ("corpus", 20),
-    ("corpus2", 4),
-    pytest.param(("corpus2", 1), marks=pytest.mark.slow),
-    ("corpus_balls", 1),
-    ("corpus_trees", 1),
-]
-
-
-@pytest.fixture(scope="module", params=CORPUS, ids=lambda p: f"{p[0]}-{p[1]}")
-def corpus(request, tmp_path_factory):
-    """Expected exit codes and folders of a frozen corpus."""
-    name, step = request.param
-    out = tmp_path_factory.mktemp(name)
-    with tarfile.open(CORPORA / name / "folders.tar.xz") as archive:
-        archive.extractall(out, filter="data")
-    index = json.loads((CORPORA / name / "index.json").read_text(encoding="utf-8"))
-    changes = CORPORA / name / "changes.json"
-    index |= json.loads(changes.read_text(encoding="utf-8")) if changes.exists() else {}
-    return name, step, {folder: index[folder]["exit"] for folder in sorted(index)[::step]}, out
-
-
-def test_frozen_corpora(smilecheck, corpus):
-    """Every folder: the exit code that was frozen, or 3 with what is not covered; nothing else is ever certified."""
-    name, step, expected, out = corpus
-    codes = []
-    for folder, code in expected.items():
-        got, report, _ = smilecheck(out / folder)
-        if report["reason"].startswith(UNCOVERED):
-            assert got == 3, folder
-        else:
-            assert got == code, (folder, report["reason"])
-            codes.append(got)
-    if name == "corpus2":
-        least = (237, 1000, 100) if step == 1 else (40, 200, 20)
-        assert all(codes.count(code) >= wanted for code, wanted in enumerate(least))
-    elif name == "corpus_trees":
-        assert codes.count(0) >= 64
-    else:
-        assert 0 not in codes
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -66,6 +66,18 @@ def test_a_crash_is_no_answer(model, tmp_path, monkeypatch, output, code):
         verified.run(model)
 
 
+def test_not_asked_about_what_is_refused(forge2, model, tmp_path, monkeypatch):
+    """The program is not started on a folder that the other checker refuses."""
+    files = forge2.read(model)
+    files["certificate.bin"] += b"x"
+    folder = forge2.put(tmp_path / "m", files)
+    monkeypatch.setattr(verified, "BUILT", tmp_path / "nothing")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = run(folder, "--verified", "--json")
+    assert done.exit_code == 1
+    assert "verified" not in json.loads(done.output)
+
+
 def test_not_built(model, tmp_path, monkeypatch):
     monkeypatch.setattr(verified, "BUILT", tmp_path / "nothing")
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -28,6 +28,7 @@ def bases(order, trees, forge2, tmp_path_factory):
 def test_one_change(smilecheck, forge2, bases, tmp_path, seed):
     """Ten changes a seed: the same verdict, the same report where it is certified, or exit code 3."""
     rng, changes = random.Random(seed), import_module("trust.proved_changes")
+    covered = 0
     for number in range(10):
         files = changes.mutated(rng, rng.choice(bases))
         folder = forge2.put(tmp_path / f"{number}", files)
@@ -37,6 +38,8 @@ def test_one_change(smilecheck, forge2, bases, tmp_path, seed):
             assert code == 3
             assert "failed" not in found["reason"]
             continue
+        covered += 1
         assert (code, found["status"]) == (report.exit_code, report.status), (report.reason, found["reason"])
         if code == 0:
             assert text == json.dumps(report.to_json())
+    assert covered >= 7

@@ -1,7 +1,5 @@
 """Every rule and box that the proof covers: one verdict of three checkers on random folders, and one report."""
 
-from importlib import import_module
-
 import pytest
 
 from smilenn.certify import verified
@@ -20,14 +18,6 @@ KINDS = {
     "sweep": (30, 8, 8, 0),
     "sweeps": (40, 6, 8, 5),
 }
-
-
-@pytest.fixture(scope="module")
-def proved():
-    """trust/proved.py: folders of all kinds, and the comparison."""
-    if verified.program() is None:
-        pytest.skip("the proved checker is not built: run `make verified`")
-    return import_module("trust.proved")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,6 +11,8 @@ from smilenn.recourse.guide import Guide, likely
 from smilenn.recourse.path import Path
 from smilenn.recourse.stairs import Forest
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 RULES = [Monotone(increasing=["income", "years"]), Monotone(decreasing=["debt"]), Fair(["race"], eps=0.5)]
 CHANGES = [
     {"income": "up"},

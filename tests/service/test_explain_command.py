@@ -9,8 +9,6 @@ from typer.testing import CliRunner
 import smilenn
 from smilenn.cli import app
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):

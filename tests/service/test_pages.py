@@ -1,26 +1,39 @@
 """The two pages of the service in a real browser, at the width of a desk and of a phone."""
 
-import subprocess
-import sys
+import threading
+from contextlib import contextmanager
 
 import pandas as pd
 import pytest
+import uvicorn
 from tests.service.browser import CHROMIUM, WHY, Browser
 
 import smilenn
+from smilenn.service.app import Limits, Service, application
+from smilenn.service.run import bound
+from smilenn.service.served import Served
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=WHY)
 
 
+@contextmanager
+def served(folder):
+    """The address of a model that a thread of this process serves; `test_service.py` has the command."""
+    listening = bound("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(application(Service(Served.load(folder), Limits())), log_level="warning"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    finally:
+        server.should_exit = server.force_exit = True
+        thread.join()
+
+
 @pytest.fixture(scope="module")
 def address(regressor_folder):
-    command = [sys.executable, "-m", "smilenn", "serve", str(regressor_folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
-        try:
-            assert process.stdout is not None
-            yield process.stdout.readline().split(" at ")[1].split()[0]
-        finally:
-            process.terminate()
+    with served(regressor_folder) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -74,22 +87,17 @@ def test_the_interface_is_shown_without_the_internet(browser, address, width):
 
 
 def test_a_cell_that_may_be_missing_has_a_tick_for_it(browser, classifier_folder):
-    command = [sys.executable, "-m", "smilenn", "serve", str(classifier_folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
-        try:
-            assert process.stdout is not None
-            browser.open(process.stdout.readline().split(" at ")[1].split()[0], 400)
-            browser.until("typeof at === 'function' && /probability/.test(at('beside').textContent)")
-            browser.run("document.querySelector('[aria-label=\"income is missing\"]').click()")
-            browser.until("/lacks income/.test(at('band').textContent)")
-            assert browser.run("row")["income"] is None and browser.run("at('error').textContent") == ""
-            browser.run("document.querySelector('[aria-label=\"income is missing\"]').click()")
-            browser.until("!/lacks income/.test(at('band').textContent)")
-            assert browser.run("row")["income"] > 0
-            browser.run(
-                "(() => { const c = document.querySelector('#controls select'); c.value = -1;"
-                " c.dispatchEvent(new Event('change', {bubbles: true})); })()"
-            )
-            browser.until("/lacks region/.test(at('band').textContent)")
-        finally:
-            process.terminate()
+    with served(classifier_folder) as address:
+        browser.open(address, 400)
+        browser.until("typeof at === 'function' && /probability/.test(at('beside').textContent)")
+        browser.run("document.querySelector('[aria-label=\"income is missing\"]').click()")
+        browser.until("/lacks income/.test(at('band').textContent)")
+        assert browser.run("row")["income"] is None and browser.run("at('error').textContent") == ""
+        browser.run("document.querySelector('[aria-label=\"income is missing\"]').click()")
+        browser.until("!/lacks income/.test(at('band').textContent)")
+        assert browser.run("row")["income"] > 0
+        browser.run(
+            "(() => { const c = document.querySelector('#controls select'); c.value = -1;"
+            " c.dispatchEvent(new Event('change', {bubbles: true})); })()"
+        )
+        browser.until("/lacks region/.test(at('band').textContent)")

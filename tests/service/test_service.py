@@ -26,8 +26,6 @@ from smilenn.service.rows import Reader
 from smilenn.service.run import Reloads, bound
 from smilenn.service.served import Served
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 GOOD = {"income": 43.6, "years": 14, "member": 1, "region": "north", "race": "b"}
 
 

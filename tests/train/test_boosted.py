@@ -15,8 +15,6 @@ from smilenn.train.losses import Quantiles
 from smilenn.train.mixing import mix
 from smilenn.train.recipes import ensemble
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 QUICK = Config(epochs=2, batch_size=256)
 
 

@@ -34,9 +34,8 @@ from smilenn.train.recipes.roles import Reading, roles
 from smilenn.train.recipes.stated import read
 from smilenn.verdict import Proved
 
-pytestmark = pytest.mark.usefixtures("quick_loads")
-
 QUICK = Config(epochs=25, batch_size=64, learning_rate=3e-3)
+MEMBERS = pytest.mark.parametrize("members", [2, pytest.param(4, marks=pytest.mark.slow)])
 
 
 def people(rows=400, seed=0):
@@ -81,8 +80,9 @@ def recipe(properties, seed=0, members=4):
         ([Fair(["race"], 0.0), Monotone(increasing=["income"])], "fixed-order", 0.7),
     ],
 )
-def test_the_default_recipe_learns_and_is_certified(properties, profile, least):
-    found, claims, x, y = recipe(properties)
+@MEMBERS
+def test_the_default_recipe_learns_and_is_certified(properties, profile, least, members):
+    found, claims, x, y = recipe(properties, members=members)
     done = fit(found.net, x, y, claims, config=QUICK, validation=people(seed=1)[1:])
     assert isinstance(done.verdict, Proved) and found.net.profile == profile
     assert {record["phase"] for record in done.history} <= {"train"}
@@ -90,11 +90,12 @@ def test_the_default_recipe_learns_and_is_certified(properties, profile, least):
     assert certify(found.net, claims, time_limit=10).report.status == "certified"
 
 
-def test_a_width_lets_the_backbone_use_the_protected_column():
+@MEMBERS
+def test_a_width_lets_the_backbone_use_the_protected_column(members):
     """Race is worth 0.5; with ε = 0.3 a part of it can be predicted, with ε = 0 nothing."""
     scores = []
     for eps in (0.3, 0.0):
-        found, claims, x, y = recipe([Fair(["race"], eps)])
+        found, claims, x, y = recipe([Fair(["race"], eps)], members=members)
         fit(found.net, x, y, claims, config=QUICK)
         scores.append(r2(found.net, *people(seed=2)[1:]))
     assert scores[0] > scores[1] + 0.02

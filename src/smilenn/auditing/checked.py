@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from smilenn.certify import check_deep
+from smilenn.certify import check_deep, process
 from smilenn.certify.check_deep import Report, RowReport, ShareReport
 from smilenn.errors import SmileError, printable
 
@@ -29,9 +28,9 @@ def check_labels(folder: str | os.PathLike[str]) -> ShareReport:
 
 
 def _checked(folder: str | os.PathLike[str], here: Callable[[Any], T], read: Callable[[dict[str, Any]], T]) -> T:
-    if not sys.executable or getattr(sys, "frozen", False):
+    if not (python := process.interpreter()):
         return here(folder)
-    command = [sys.executable, "-I", "-S", check_deep.__file__, "--json", os.path.abspath(os.fspath(folder))]
+    command = [python, "-I", "-S", check_deep.__file__, "--json", os.path.abspath(os.fspath(folder))]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     try:
         report = read(json.loads(done.stdout))

@@ -23,11 +23,16 @@ from smilenn.errors import SmileError, printable
 FRACTIONS = ("bound", "margin", "rhs", "room")
 
 
+def interpreter() -> str:
+    """The program that a fresh process runs; empty where none can be started: Python is embedded or frozen."""
+    return "" if getattr(sys, "frozen", False) else sys.executable or ""
+
+
 def check_apart(folder: str | os.PathLike[str]) -> Report:
     """The report of the checker on a model folder, from a fresh process."""
-    if not sys.executable or getattr(sys, "frozen", False):  # embedded or frozen: there is no interpreter to start
+    if not (python := interpreter()):
         return check.check_folder(folder)
-    command = [sys.executable, "-I", "-S", check.__file__, "--json", os.path.abspath(os.fspath(folder))]
+    command = [python, "-I", "-S", check.__file__, "--json", os.path.abspath(os.fspath(folder))]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     try:
         report = read_report(json.loads(done.stdout))

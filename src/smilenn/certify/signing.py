@@ -31,7 +31,9 @@ def sign(folder: Path | str, key: Path | str) -> str:
     entry = _signed(_message(_manifest(folder)), secret)
     place = Path(folder) / SIGNATURE
     part = place.with_suffix(".part")
-    part.write_bytes(dump_json(entry))
+    part.unlink(missing_ok=True)  # it may be a link that somebody has put there
+    with part.open("xb") as file:
+        file.write(dump_json(entry))
     os.replace(part, place)
     return str(entry["key"])
 

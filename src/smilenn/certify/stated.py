@@ -82,7 +82,7 @@ def _misnamed(model: Mapping[str, Any], outputs: Outputs) -> str:
     A checker reads neither classes nor target, and repeats the meaning of the outputs as it is stored. A table with
     neither has words of its own; so has the clamp of another model's log-odds.
     """
-    if outputs.misnamed:
+    if outputs.misnamed or len(set(outputs.classes)) < len(outputs.classes):
         return "the classes in model.json are not those that its outputs decide between"
     table = model.get("table")
     if table is None:  # version 1 has neither meaning nor the names of classes under a digest
@@ -117,7 +117,7 @@ def space(model: Mapping[str, Any]) -> tuple[Domain, Outputs, list[str] | None]:
     """The domain, outputs and columns of model.json that properties are translated with."""
     net = model["net"]
     table = model.get("table", model.get("learned", {}))
-    classes = tuple(map(str, table.get("class_outputs", table.get("classes", ()))))
+    classes = tuple(map(class_name, table.get("class_outputs", table.get("classes", ()))))
     role = ROLES.get(table.get("task", ""), "output")
     outputs = Outputs(tuple(net["outputs"]), classes, str(table.get("target", "")), role)
     return Domain.from_json(net["domain"]), outputs, table.get("columns")

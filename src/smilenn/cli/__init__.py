@@ -245,7 +245,8 @@ def check(
     verified: Annotated[
         bool,
         typer.Option(
-            "--verified", help="Run the proved checker too (`make verified`); exit code 3 if it does not certify."
+            "--verified",
+            help="Run the proved checker too, which `make verified` builds; exit code 0 only if it certifies as well.",
         ),
     ] = False,
     key: Annotated[

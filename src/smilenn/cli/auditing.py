@@ -11,11 +11,13 @@ import typer
 
 from smilenn.cli import paths
 from smilenn.cli.audit_request import AuditRequest
+from smilenn.cli.guard import UNTRAINED
 from smilenn.cli.options import Decreasing, Increasing, Json, Quiet, Spec, several
 from smilenn.errors import AlteredError, SmileError
 
 if TYPE_CHECKING:
     from smilenn.certify.check_deep import Report, ShareReport
+    from smilenn.report.standing import Standing
 
 AUDIT, LABELS, MANIFEST = "audit.json", "share.json", "manifest.json"
 DEEP = "deep.json"  # beside an audit: its network is the ends of a deep model's box
@@ -152,29 +154,43 @@ def check(folder: Path, *, reference: bool, quiet: bool, json: bool) -> int:
     if reference:
         _compare(report, folder)
     deep = report.status == "certified" and os.path.lexists(folder / DEEP)
-    if deep:
-        _refuse_other_model(folder, report.certificate)
+    quality = _quality_of_deep(folder, report.certificate) if deep else None
     if json:
-        typer.echo(json_module.dumps(report.to_json()))
+        noted = {"quality": None if quality is None else quality.to_json()} if deep else {}
+        typer.echo(json_module.dumps(report.to_json() | noted))
     else:
         for line in report.lines()[: 1 if quiet else None]:
             typer.echo(line)
-        if deep and not quiet:
-            typer.echo(f"The network is the ends of the model in {DEEP}, which this certificate was saved with.")
+        for line in _of_deep(quality) if deep and not quiet else ():
+            typer.echo(line)
         if reference and not quiet:
             typer.echo("The reference checker agrees.")
-    return report.exit_code
+    return UNTRAINED if quality is not None and quality.steps == 0 else report.exit_code
 
 
-def _refuse_other_model(folder: Path, certificate: str) -> None:
-    """Raise where the checked certificate is not about the rules, inputs and ends of the deep model beside it."""
+def _of_deep(quality: Standing | None) -> list[str]:
+    """What is said of a deep model below the check of its ends."""
+    lines = [f"The network is the ends of the model in {DEEP}, which this certificate was saved with."]
+    if quality is not None and quality.shortfall:
+        lines.append(f"But {quality.shortfall}.")
+    if quality is not None:
+        lines.append(f"Quality, measured after training and not checked here. {quality.sentence()}")
+    return lines
+
+
+def _quality_of_deep(folder: Path, certificate: str) -> Standing | None:
+    """The quality that a deep model notes of its weights; None without one.
+
+    Raises where the checked certificate is not about the rules, inputs and ends of the deep model beside it.
+    """
     from smilenn.certify.check_deep import sha256
     from smilenn.deep.model import load_deep
     from smilenn.model.folder import read_file
 
-    load_deep(folder)  # a certificate may name the model and leave some of its rules out
+    model = load_deep(folder)  # a certificate may name the model and leave some of its rules out
     if sha256(read_file(folder / AUDIT)) != certificate:
         raise AlteredError(f"{str(folder)!r} was changed while it was read; check it again.")
+    return model.quality
 
 
 def _compare(report: Report | ShareReport, folder: Path) -> None:

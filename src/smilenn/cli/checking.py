@@ -20,8 +20,9 @@ from smilenn.certify.verified import run as run_verified
 from smilenn.cli.guard import exit_code
 from smilenn.cli.option_words import in_options
 from smilenn.errors import SmileError, listed
-from smilenn.model.bundle import MODEL
+from smilenn.model.bundle import MODEL, WEIGHTS, read_weights
 from smilenn.model.folder import parse_json, read_folder, without_infinities
+from smilenn.model.whole import stored_digest
 from smilenn.provers.record import verdict_to_json
 from smilenn.reason import Reason, because, told
 from smilenn.report.standing import Standing
@@ -47,10 +48,11 @@ def run(
     """
     found = inspect(model, reference=reference, key=None if key is None else str(key))
     found = found if pack is None else held_against(pack, found)
-    finding = run_verified(model) if verified else None
-    if isinstance(found.verdict, Rejected):
-        checked = Checked(found, finding)
+    finding = None
+    if isinstance(found.verdict, Rejected):  # the proved checker is not asked: such a file may be made to take long
+        checked = Checked(found)
     else:
+        finding = run_verified(model) if verified else None
         note = in_options(unregistered(read_folder(model)))
         checked = Checked(found, finding, stored_quality(model), note, stored_scales(model))
     if json:
@@ -170,8 +172,12 @@ def stored_scales(model: Path) -> tuple[float, ...]:
 
 
 def stored_quality(model: Path) -> Standing | None:
-    """What model.json says of the quality; None where it says nothing that can be read."""
+    """What model.json says of the quality of these weights; None where it says nothing that can be read."""
     try:
-        return Standing.from_json(parse_json(read_folder(model)[MODEL], MODEL)["learned"]["quality"])
+        files = read_folder(model)
+        described: Any = parse_json(files[MODEL], MODEL)
+        found = Standing.from_json(described["learned"]["quality"])
+        own = stored_digest(described["net"]["backbone"], read_weights(files[WEIGHTS])) if found.weights else ""
+        return found if found.weights == own else None
     except (SmileError, LookupError, TypeError, ValueError, AttributeError):
         return None

@@ -35,12 +35,15 @@ from smilenn.domain import Domain
 from smilenn.domain.box import OutOfBounds
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.outside import outside_mode
+from smilenn.estimators.quality import warn_of_shortfall
 from smilenn.model.backbones import MLP
 from smilenn.model.folder import dump_json, parse_json, place_folder, read_file, refuse_existing
 from smilenn.model.profile import assert_ieee
+from smilenn.model.whole import stored_digest
 from smilenn.properties.base import Property
 from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import properties_from_json, properties_to_json
+from smilenn.report.standing import Standing, measured, spaced
 
 Task = Literal["regression", "binary"]
 FORMAT, VERSION = "smilenn-deep", 2  # version 1 had no digest of deep.json
@@ -57,6 +60,7 @@ class DeepModel:
     backbone : a network from model units [B, m] to [B, 1]; its values are cut to the box.
     mean, scale : of the target; the backbone predicts (f − mean) / scale.
     box : how the box was certified; None for a model that was loaded.
+    measured : how well it predicted the rows of `fit_deep`; None of older folders.
     """
 
     ends: DeepNet
@@ -68,10 +72,26 @@ class DeepModel:
     scale: float
     outside: OutOfBounds
     box: Box | None = None
+    measured: Standing | None = None
+
+    @property
+    def quality(self) -> Standing | None:
+        """How well it predicts, on the rows it was fitted to; None where that is not known of these weights."""
+        found = self.measured
+        return found if found is not None and found.weights == self._digest() else None
+
+    def _digest(self) -> str:
+        """All that a prediction is computed from, but the domain."""
+        layers = zip(self.ends.weights, self.ends.biases, strict=True)
+        ends = {f"ends.{i}.{j}": torch.tensor(part) for i, layer in enumerate(layers) for j, part in enumerate(layer)}
+        said = {"sizes": self.backbone.description["sizes"], "mean": self.mean, "scale": self.scale}
+        return stored_digest(said, {**ends, **self.backbone.state_dict()})
 
     def values(self, x: Any) -> np.ndarray:
         """f [n] at rows of a table or array; logits of a binary task."""
-        cells = self.domain.encode(x, out_of_bounds=self.outside)
+        return self._at(self.domain.encode(x, out_of_bounds=self.outside))
+
+    def _at(self, cells: np.ndarray) -> np.ndarray:
         assert_ieee(len(cells))
         lower, upper = np.moveaxis(self.ends(cells), -1, 0)
         with torch.no_grad():
@@ -102,6 +122,7 @@ class DeepModel:
             "scale": self.scale,
             "sizes": self.backbone.description["sizes"],
             "backbone_sha256": sha256(backbone),
+            "quality": None if self.quality is None else self.quality.to_json(),
         }
         model = dump_json(described)
         with TemporaryDirectory(prefix="smile-deep-") as made:
@@ -151,7 +172,17 @@ def fit_deep(
     box = certified_box(layers, mean, rows, space, time_limit)
     _set_centre(net, box, mean, scale)
     train_backbone(net, space, data, box.width / scale, max(epochs // 2, 1), seed)
-    return DeepModel(box.ends, net.backbone.eval(), space, stated, task, mean, scale, _outside(stated, space), box)
+    out = DeepModel(box.ends, net.backbone.eval(), space, stated, task, mean, scale, _outside(stated, space), box)
+    quality = _measured(out, cells, target, epochs)
+    warn_of_shortfall(quality)
+    return replace(out, measured=quality)
+
+
+def _measured(model: DeepModel, cells: np.ndarray, target: np.ndarray, epochs: int) -> Standing:
+    """The quality on the rows of `fit_deep`, none of which is held out."""
+    rows = spaced(len(cells))
+    found = measured(model.task, ("",), target[rows, None], model._at(cells[rows])[:, None], target[:, None])
+    return Standing(len(rows), False, epochs, found, weights=model._digest())
 
 
 def _examples(x: np.ndarray, y: np.ndarray, task: Task) -> tuple[Examples, float, float]:
@@ -211,7 +242,10 @@ def _read(path: Path, described: dict[str, Any], files: dict[str, bytes]) -> Dee
     task, mean, scale = described["task"], float(described["mean"]), float(described["scale"])
     if task not in get_args(Task):
         raise ValueError(f"there is no task {task!r}")
-    return DeepModel(ends, backbone.eval(), domain, properties, task, mean, scale, _outside(properties, domain))
+    quality = described.get("quality")
+    noted = None if quality is None else Standing.from_json(quality)
+    outside = _outside(properties, domain)
+    return DeepModel(ends, backbone.eval(), domain, properties, task, mean, scale, outside, measured=noted)
 
 
 def _outside(properties: Sequence[Property], domain: Domain) -> OutOfBounds:

@@ -45,7 +45,6 @@ from smilenn.properties.claim import Claim
 from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import lower_all
-from smilenn.report.standing import Standing
 from smilenn.train.config import Config
 from smilenn.train.settings import LEAST_ROWS, Settings
 
@@ -218,10 +217,10 @@ class SmileEstimator(VerdictMixin, Parameters):
                 self.classes_ = target.classes
             if read.named:
                 self.feature_names_in_ = np.array(frame.columns, dtype=object)
-            self.quality_ = quality_of(self, *rows, trained.held)
+            self.quality_ = quality = quality_of(self, *rows, trained.held)
             left = None if self.time_limit is None else begun + self.time_limit - perf_counter()
             self._conclude(chosen.verdict, show, left, chosen.trees)
-        warn_of_shortfall(self.quality_)
+        warn_of_shortfall(quality)
         return self
 
     def _train(
@@ -386,5 +385,4 @@ class SmileEstimator(VerdictMixin, Parameters):
     reasons_: str
     fill_: Fill
     usual_: Usual
-    quality_: Standing | None
     classes_: np.ndarray

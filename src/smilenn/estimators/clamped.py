@@ -32,17 +32,26 @@ from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError, listed
 from smilenn.estimators.fitted_columns import dtype_of, dtype_words, typed
-from smilenn.estimators.inside import estimators_within, refuse_target, same_estimators
+from smilenn.estimators.inside import (
+    estimators_within,
+    in_order,
+    numbers_of,
+    refuse_odd_columns,
+    refuse_target,
+    same_estimators,
+    was_given,
+)
 from smilenn.estimators.judgement import Judgement, bound, certified_part, current, withdrawn
+from smilenn.estimators.measured import Measured
 from smilenn.estimators.notebook import verdict_html
 from smilenn.estimators.options import Columns, domain_of
 from smilenn.estimators.parameters import Parameters, stored
-from smilenn.estimators.targets import TaskName, class_names
+from smilenn.estimators.targets import TaskName, class_names, plain_labels
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, Foreign, MidRange, clamp_fair, parts
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.model.net import SmileNet
-from smilenn.model.selftest import batch_dependent
+from smilenn.model.selftest import NAME, batch_dependent
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import ROLES, Outputs
 from smilenn.properties.library import Fair
@@ -57,7 +66,7 @@ FAR = 1e-4  # from 1, for the sum of a row's probabilities in float32
 CUT = 1e-12  # probabilities nearer to 0 or 1 are moved there: a logit is a number
 
 
-class Clamped(Parameters, ABC):
+class Clamped(Measured, Parameters, ABC):
     """What both share.
 
     Parameters
@@ -74,7 +83,6 @@ class Clamped(Parameters, ABC):
     task: ClassVar[TaskName]
     classes_: np.ndarray
     target_name_: str | None
-    quality_: Standing | None
 
     @stored
     def __init__(
@@ -101,11 +109,16 @@ class Clamped(Parameters, ABC):
     def _refuse_other(self) -> None:
         """Raise where the model that was put back into a loaded clamp decides between other classes."""
 
+    def _refuse_labels(self, y: Any) -> None:
+        """Raise where the target of a classifier holds classes that no file keeps; a regressor has none."""
+
     def fit(self, X: pd.DataFrame, y: Any) -> Self:
         """Fit the model to a data frame and its target, clamp it and certify the clamp."""
         if not isinstance(X, pd.DataFrame):
             raise SmileError("A clamped model names its protected columns; give a data frame.")
         refuse_target(X, y)
+        refuse_odd_columns(X)
+        self._refuse_labels(y)
         given = domain_of(self.domain)
         fresh: Any = clone(self.model)
         self.model_ = fresh.fit(X, y)
@@ -134,7 +147,7 @@ class Clamped(Parameters, ABC):
         rows = spaced(len(X), MOST_MEASURED)
         output = self.outputs(X.iloc[rows]).reshape(-1, 1)
         found = measured(self.task, self.outputs_.names, numbers[rows], output, numbers)
-        return Standing(len(rows), False, 1, found)
+        return Standing(len(rows), None if was_given(self.model_) else False, None, found)
 
     @abstractmethod
     def _as_numbers(self, y: np.ndarray) -> np.ndarray:
@@ -265,14 +278,14 @@ class Clamped(Parameters, ABC):
         out.feature_names_in_ = np.array(learned["columns"], dtype=object)
         out.n_features_in_ = len(out.feature_names_in_)
         out.target_name_ = learned.get("target")
-        quality = stored.get("learned", {}).get("quality")
-        out.quality_ = None if quality is None else Standing.from_json(quality)
         out.dtypes_ = dict(zip(learned["columns"], map(dtype_of, learned["dtypes"]), strict=True))
         if "classes" in learned:
             out.classes_ = np.array(learned["classes"], dtype=np.dtype(learned["classes_dtype"]))
         out._refuse_other()
         foreign, centre = parts(out._predicted, out.domain_, out.protected)
         out.net_, _ = load_net(folder, backbone=foreign, modules={CENTRE: centre})
+        quality = stored.get("learned", {}).get("quality") if NAME in files else None  # a self-test is of one model
+        out.quality_ = None if quality is None else Standing.from_json(quality)
         if first:
             out._judgement = Judgement(Unknown(why=because(Reason.FIRST_PINNED)))
             return out
@@ -320,7 +333,8 @@ class ClampedRegressor(RegressorMixin, Clamped):
 
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
         self._refuse_other()  # it may have become a classifier
-        return np.asarray(self.model_.predict(frame), dtype=np.float64)
+        found = numbers_of(self.model_.predict(frame), "predictions")
+        return found[:, 0] if found.shape == (len(frame), 1) else found
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
         """Values [n]."""
@@ -357,14 +371,18 @@ class ClampedClassifier(ClassifierMixin, Clamped):
             raise SmileError("The model has no classes; ClampedRegressor clamps the number that it predicts.")
         if len(found) != 2:
             raise SmileError(f"The model has {len(found)} classes; a clamped classifier has two.")
+        plain_labels(np.asarray(found))
         return np.asarray(found)
+
+    def _refuse_labels(self, y: Any) -> None:
+        plain_labels(np.asarray(pd.Series(np.ravel([] if y is None else np.asarray(y))).unique()))
 
     def _as_numbers(self, y: np.ndarray) -> np.ndarray:
         return (y == self.classes_[1]).astype(np.float64)
 
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
         self._refuse_other()  # it may have been fitted again, to other classes
-        both = np.asarray(self.model_.predict_proba(frame), dtype=np.float64)
+        both = numbers_of(in_order(self.model_.predict_proba(frame), self.classes_), "probabilities")
         if both.shape != (len(frame), 2) or not (np.abs(both.sum(axis=1) - 1) <= FAR).all() or both.min() < -FAR:
             raise SmileError(
                 "The model's probabilities of a row are not two that sum to one; a clamped classifier decides between "

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.frozen import FrozenEstimator
 
-from smilenn.errors import SmileError
+from smilenn.errors import SmileError, listed
+from smilenn.properties.forms import class_name
 
 
 def refuse_target(X: pd.DataFrame, y: Any) -> None:
@@ -19,6 +21,52 @@ def refuse_target(X: pd.DataFrame, y: Any) -> None:
     if y is not None and values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values.reshape(-1)))[0])
         raise SmileError(f"The target of row {row} is {values.reshape(-1)[row]}; drop the row or fill the value in.")
+
+
+def refuse_odd_columns(X: pd.DataFrame) -> None:
+    """Refuse columns whose cells a folder cannot name, such as the intervals of `pandas.cut`."""
+    for name, dtype in X.dtypes.items():
+        cells = dtype.categories if isinstance(dtype, pd.CategoricalDtype) else X[name]
+        kinds = dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype
+        odd = [cell for cell in cells if not _is_plain(cell)] if kinds.kind == "O" else []
+        if odd:
+            raise SmileError(
+                f"Column {name!r} holds {str(odd[0])!r} ({type(odd[0]).__name__}), which a clamp cannot save; turn the "
+                "column into texts or numbers."
+            )
+
+
+def _is_plain(cell: Any) -> bool:
+    """Whether a cell is missing, a text, a number or a date: what the domain reads, or refuses by itself."""
+    return not isinstance(cell, pd.Interval | pd.Period | bytes)
+
+
+def numbers_of(found: Any, what: str) -> np.ndarray:
+    """What a model has said, as float64."""
+    try:
+        return np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SmileError(f"The model's {what} are not numbers; a clamp needs one number or two a row.") from None
+
+
+def in_order(found: Any, classes: np.ndarray) -> Any:
+    """Probabilities of a model that names their columns by its classes, in the order of these; others as they are."""
+    if not isinstance(found, pd.DataFrame):
+        return found
+    named, wanted = list(map(class_name, found.columns)), list(map(class_name, classes))
+    if sorted(named) != sorted(wanted):
+        if list(found.columns) == list(range(len(classes))):  # columns without names
+            return found
+        raise SmileError(
+            f"The model's probabilities have the columns {listed(named)} and its classes are {listed(wanted)}; "
+            "name the columns after the classes, or return an array."
+        )
+    return found.iloc[:, [named.index(name) for name in wanted]]
+
+
+def was_given(model: Any) -> bool:
+    """Whether the model, or a part of it, came trained: which rows it has learned from is not known."""
+    return any(isinstance(part, FrozenEstimator) for part in estimators_within(model))
 
 
 def estimators_within(model: Any) -> list[Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def table_of(estimator: SmileEstimator) -> dict[str, Any]:
     """The table of a fitted estimator, JSON-ready."""
     table: dict[str, Any] = {
-        "task": estimator.task,
+        "task": _task(estimator),
         "columns": list(estimator.columns_),
         "n_features_in": estimator.n_features_in_,
         "fill": dict(estimator.fill_),
@@ -77,6 +77,14 @@ def classes_of(table: Mapping[str, Any]) -> np.ndarray | None:
     if written and named != tuple(written):
         raise AlteredError("The classes of model.json are not those that its outputs are named after; save it again.")
     return classes
+
+
+def _task(estimator: SmileEstimator) -> str:
+    """The task by which a folder says what the outputs are: of a guard not always that of its estimator."""
+    role = estimator.outputs_.role
+    if ROLES.get(estimator.task, "output") == role:
+        return estimator.task
+    return next((task for task, known in ROLES.items() if known == role), "")
 
 
 def _meaning(estimator: SmileEstimator) -> list[str]:

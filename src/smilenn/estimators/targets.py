@@ -119,6 +119,22 @@ def _are_numbers(cells: np.ndarray) -> bool:
 # ---- classes and labels ---------------------------------------------------------------------------------------------
 
 
+def plain_labels(labels: np.ndarray) -> list[str | int | float]:
+    """Classes [n] as values that a file keeps: neither dates nor bytes nor longer floats, for which this raises.
+
+    A certificate covers what a file keeps.
+    """
+    plain = [label.item() if isinstance(label, np.generic) else label for label in labels.tolist()]
+    dated = labels.dtype.kind in "mM"  # numpy lists those in nanoseconds as whole numbers
+    odd = labels[:1] if dated else [label for label in plain if not isinstance(label, (str, int, float))]
+    if len(odd):
+        raise SmileError(
+            f"Unknown label type: the target holds the class {str(odd[0])!r} ({type(odd[0]).__name__}); give numbers, "
+            "texts or truth values."
+        )
+    return plain
+
+
 def decisions(y: np.ndarray, names: Sequence[str]) -> Target:
     """A classification: y [n] of classes, or y [n, o] of labels that are 0 or 1."""
     if y.ndim == 2:
@@ -134,14 +150,8 @@ def decisions(y: np.ndarray, names: Sequence[str]) -> Target:
         raise SmileError(
             "Unknown label type: the target mixes numbers and texts; give every class one kind of name."
         ) from None
-    plain = [label.item() if isinstance(label, np.generic) else label for label in classes.tolist()]
+    plain = plain_labels(classes)
     classes = np.array(plain, dtype=object) if classes.dtype == object else classes
-    odd = [label for label in plain if not isinstance(label, (str, int, float))]
-    if odd:  # a file keeps neither dates nor bytes nor longer floats, and a certificate covers what a file keeps
-        raise SmileError(
-            f"Unknown label type: the target holds the class {str(odd[0])!r} ({type(odd[0]).__name__}); give numbers, "
-            "texts or truth values."
-        )
     if len(classes) == 1:
         raise SmileError(f"The target has one class only, {str(classes[0])!r}; a classifier needs two.")
     called = class_names(classes)

@@ -15,6 +15,7 @@ from smilenn.certify.verdicts import Certificate
 from smilenn.estimators.example import example_frame
 from smilenn.estimators.judgement import Judgement, bound, current, judge, unjudged
 from smilenn.model.bundle import has_pinned
+from smilenn.model.whole import whole_digest
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from smilenn.domain import Domain
     from smilenn.model.net import SmileNet
+    from smilenn.report.standing import Standing
 
 LEAST_SECONDS = 1.0  # for the certificate, however little training has left
 AFTER_CTRL_C = 10.0  # seconds for the certificate of a training that was interrupted
@@ -75,6 +77,23 @@ class VerdictMixin(ABC):
         """Why there is no accepted certificate, one sentence; empty where there is one."""
         note = sentence(self._judged().why)
         return f"{note[0].upper()}{note[1:]}." if note else ""
+
+    @property
+    def quality_(self) -> Standing | None:
+        """How well the network predicts, as measured at the end of training; None where that was not kept.
+
+        It is about all weights, the backbone's too, which no certificate covers: of a network that was changed since it
+        is None.
+        """
+        self._check_fitted()
+        found: Standing | None = vars(self).get("_quality")  # pickles of older versions have none
+        return found if found is None or found.weights == whole_digest(self.net_) else None
+
+    @quality_.setter
+    def quality_(self, found: Standing | None) -> None:
+        if found is not None and not found.weights:
+            found = replace(found, weights=whole_digest(self.net_))
+        self._quality = found
 
     @property
     def violation_bound_(self) -> float:

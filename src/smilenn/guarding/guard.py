@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.neural_network import MLPClassifier
 
 from smilenn.auditing.importing import check_names, read_network
 from smilenn.auditing.lowering import chosen_values, compared_words
@@ -33,7 +34,7 @@ from smilenn.guarding.net import guarded_net
 from smilenn.model.folder import refuse_existing
 from smilenn.properties.base import Property
 from smilenn.properties.change import Fair
-from smilenn.properties.forms import ROLES, Outputs
+from smilenn.properties.forms import ROLES, Outputs, Role
 from smilenn.provers.model import prove
 from smilenn.verdict import Verdict
 
@@ -102,7 +103,8 @@ def guard(
     labels = _classes(model, network, classes)
     chosen = chosen_values(domain, values or {}, network.dtype)
     protected = [domain.feature(str(name)).name for name in fair.protected]
-    estimator = _estimator(network, fair, domain, protected, chosen, labels)
+    outputs = _outputs(model, network, labels)
+    estimator = _estimator(network, fair, domain, protected, chosen, labels, outputs)
     x, inside = _rows(estimator, rows, seed)
     words = compared_words(protected, chosen)
     agreement = measure(estimator.net_, _original(model, network), float(fair.eps), x, inside, words)
@@ -143,6 +145,22 @@ def _classes(model: Any, network: DeepNet, given: Sequence[Any] | None) -> np.nd
     return np.asarray(found)
 
 
+def _outputs(model: Any, network: DeepNet, classes: np.ndarray | None) -> Outputs:
+    """What the outputs are, for sentences: numbers, log-odds, or what scikit-learn's classifiers of several compute."""
+    if network.sizes[-1] == 1:
+        return Outputs(("",), () if classes is None else class_names(classes), role=_role(classes))
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if not isinstance(last, MLPClassifier):
+        return Outputs(tuple(f"y{i}" for i in range(network.sizes[-1])), role=ROLES["regression"])
+    if last.out_activation_ == "logistic":
+        return Outputs(tuple(f"label {i}" for i in range(network.sizes[-1])), role=ROLES["multilabel"])
+    return Outputs(tuple(f"logit of {name}" for name in class_names(np.asarray(last.classes_))), role="output")
+
+
+def _role(classes: np.ndarray | None) -> Role:
+    return ROLES["regression"] if classes is None else "output"
+
+
 def _estimator(
     network: DeepNet,
     fair: Fair,
@@ -150,18 +168,17 @@ def _estimator(
     protected: Sequence[str],
     values: Mapping[str, tuple[Fraction, ...]],
     classes: np.ndarray | None,
+    outputs: Outputs,
 ) -> SmileRegressor | SmileClassifier:
     """The guard as a fitted estimator with its verdict."""
     start = perf_counter()
-    names = ("",) if network.sizes[-1] == 1 else tuple(f"y{i}" for i in range(network.sizes[-1]))
     estimator = (SmileRegressor if classes is None else SmileClassifier)(properties=[fair], missing="raise")
-    net = guarded_net(network, domain, protected, fair.eps, values, names)
+    net = guarded_net(network, domain, protected, fair.eps, values, outputs.names)
     estimator.net_, estimator.domain_ = net, net.domain
     estimator.columns_ = net.domain.columns
     estimator.feature_names_in_ = np.array(net.domain.columns, dtype=object)
     estimator.n_features_in_, estimator.n_iter_ = len(net.domain.columns), 0
-    role = ROLES["regression"] if classes is None else "output"
-    estimator.outputs_ = Outputs(names, () if classes is None else class_names(classes), role=role)
+    estimator.outputs_ = outputs
     if classes is not None:
         estimator.classes_ = classes
     estimator.fill_, estimator.usual_, estimator.target_name_ = {}, {}, ""

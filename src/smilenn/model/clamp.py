@@ -31,6 +31,7 @@ Predict = Callable[[pd.DataFrame], np.ndarray]
 CENTRE = "centre"  # the branch that holds c
 MOST_VALUES = 256  # combinations of protected values; every prediction asks the model for all of them
 SHARE = 1 - 1e-6  # of ε that the box takes: the rest is for rounding
+MOST_EPS = 1e100  # REACH times ε, and what the box adds up, must be far from the largest float
 REACH = 2.0**26  # times ε: middles up to here are what m says; rounding takes a fifth of the rest of ε there
 
 
@@ -102,6 +103,8 @@ class Foreign(nn.Module):
 class MidRange(RowByRow):
     """c(x) from the unprotected columns [B, i] alone: the middle of what m says over all protected values."""
 
+    foreign = True
+
     def __init__(self, variants: Variants) -> None:
         super().__init__()
         self.variants = variants
@@ -134,6 +137,8 @@ def clamp_fair(predict: Predict, domain: Domain, protected: Sequence[str], eps: 
         )
     if not (math.isfinite(eps) and eps > 0):
         raise SmileError(f"eps must be positive, not {eps}; a clamp of no width would drop the protected features.")
+    if eps > MOST_EPS:
+        raise SmileError(f"eps is {eps:g}, and a clamp as wide as that limits nothing; give one below {MOST_EPS:g}.")
     foreign, centre = parts(predict, plain, protected)
     encoder = Encoder(plain, [Branch(CENTRE, centre.variants.kept, [Pinned(centre, 1)])])
     net = SmileNet(plain, foreign, 1, auxiliaries="affine", encoder=encoder, outputs=("",))

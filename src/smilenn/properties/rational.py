@@ -27,6 +27,10 @@ def exact(value: Any) -> Fraction:
         raise SmileError("A number longer than 400 characters was given; shorten it.")
     try:
         result = _as_fraction(value)
+    except OverflowError:
+        raise SmileError(
+            f"{_shown(value)} is beyond 1e300, or nearer to 0 than 1e-300; give a number such as 0.1, in other units."
+        ) from None
     except (ValueError, ZeroDivisionError):
         raise SmileError(f"{_shown(value)} is not a finite number; give one such as 0.1 or 1/3.") from None
     if abs(result) > LARGEST:
@@ -44,7 +48,7 @@ def _as_fraction(value: Any) -> Fraction:
         return Fraction(int(value.numerator), int(value.denominator))
     text = str(value).lower()
     if "e" in text and abs(int(text.split("e")[1])) > 300:
-        raise ValueError(text)  # Fraction('1e3000000') would take seconds and megabytes
+        raise OverflowError(text)  # Fraction('1e3000000') would take seconds and megabytes
     return Fraction(text)
 
 

@@ -25,22 +25,25 @@ from smilenn.report.quality import idle, measures
 NOTHING_LEARNED = 0.05  # R² below which a model is called hardly better than a constant
 GUESSING = 0.55  # AUC up to which two classes are hardly told apart
 MOST_ROWS = 20_000  # rows that are measured; more are thinned evenly
-ROWS = {True: "held-out", False: "training"}
+ROWS = {True: "held-out rows", False: "training rows", None: "rows"}
 
 
 @dataclass(frozen=True)
 class Standing:
     """Measures on `rows` rows, held out or trained on, and how many epochs or rounds of training were completed.
 
-    `numbers` has the model's measures and, as ``constant_…``, those of the best constant. `limit` is the time limit of
-    training in seconds, where it had one.
+    `held_out` and `steps` are None of a model that somebody else has trained: on which rows is not known. `numbers` has
+    the model's measures and, as ``constant_…``, those of the best constant. `limit` is the time limit of training in
+    seconds, where it had one. `weights` is the digest of the network that was measured (`smilenn.model.whole`); an
+    empty one is of a folder that has none.
     """
 
     rows: int
-    held_out: bool
-    steps: int
+    held_out: bool | None
+    steps: int | None
     numbers: Mapping[str, float]
     limit: float | None = None
+    weights: str = ""
 
     @property
     def shortfall(self) -> str:
@@ -64,7 +67,7 @@ class Standing:
 
     def sentence(self) -> str:
         """One line with all measures; a second one where a constant would do almost as well."""
-        text = f"On {self.rows} {ROWS[self.held_out]} rows: {_measured(self.numbers)}."
+        text = f"On {self.rows} {ROWS[self.held_out]}: {_measured(self.numbers)}."
         return f"{text}\n{self.hint}" if self.hint else text
 
     @property
@@ -74,6 +77,8 @@ class Standing:
             return ""
         how = "worse than" if self._worse() else "hardly better than"
         remedy = "loosen a rule (a larger ε), or train for more epochs"
+        if self.steps is None:
+            remedy = "loosen the rule (a larger ε), or give a better model"
         if self.limit is not None:
             remedy = (
                 f"training had {duration(self.limit)} (its time limit); give it more, or loosen a rule (a larger ε)"
@@ -109,16 +114,23 @@ class Standing:
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
         limit = {} if self.limit is None else {"limit": self.limit}
-        numbers = dict(self.numbers)
-        return {"rows": self.rows, "held_out": self.held_out, "steps": self.steps, "numbers": numbers, **limit}
+        weights = {"weights": self.weights} if self.weights else {}
+        found = {"rows": self.rows, "held_out": self.held_out, "steps": self.steps, "numbers": dict(self.numbers)}
+        return found | limit | weights
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Standing:
         """Inverse of `to_json`; measures that make no sentence are a `LookupError`."""
         numbers = {printable(str(name)): float(value) for name, value in data["numbers"].items()}
-        limit = data.get("limit")
-        limit = None if limit is None else float(limit)
-        found = cls(int(data["rows"]), bool(data["held_out"]), int(data["steps"]), numbers, limit)
+        limit, held_out, steps = data.get("limit"), data["held_out"], data["steps"]
+        found = cls(
+            int(data["rows"]),
+            None if held_out is None else bool(held_out),
+            None if steps is None else int(steps),
+            numbers,
+            None if limit is None else float(limit),
+            str(data.get("weights", "")),
+        )
         found.sentence()  # a measure that is missing is found here, not when a report is written
         return found
 

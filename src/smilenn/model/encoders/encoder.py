@@ -217,7 +217,8 @@ class Encoder(nn.Module):
         frozen = copy.deepcopy(self).eval()
         hasher = hashlib.sha256(repr((self.domain.to_json(), self.describe())).encode())
         for name, tensor in sorted(frozen.state_dict().items()):
-            hasher.update(name.encode() + tensor.cpu().numpy().tobytes())
+            bits = tensor.cpu().contiguous().reshape(-1).view(torch.uint8)  # NumPy has no bfloat16
+            hasher.update(name.encode() + bits.numpy().tobytes())
         ends = np.cumsum([0, *(branch.outputs for branch in self._all())]).tolist()
         places = zip(self._all(), ends, ends[1:], strict=False)
         parts = tuple(slice(start, stop) for branch, start, stop in places if len(branch.layers))

@@ -20,6 +20,7 @@ from smilenn.errors import SmileError
 from smilenn.model.backbones import describe
 from smilenn.model.encoders.layers import Layer
 from smilenn.model.encoders.rowwise import RowByRow, evaluate, layers, one_by_one
+from smilenn.model.options import SameOptions
 from smilenn.model.profile import plain
 from smilenn.model.spread import Spread
 from smilenn.model.threads import OneThread
@@ -56,10 +57,12 @@ class Pinned(Layer):
         with OneThread(len(y)):
             if found is not None:
                 z = evaluate(found, y)
-            elif isinstance(self.module, RowByRow):
+            elif isinstance(self.module, RowByRow) and not self.module.foreign:
                 z = self.module(self._typed(y))
             else:
-                z = one_by_one(self.module, self._typed(y))
+                with SameOptions():
+                    alone = isinstance(self.module, RowByRow)
+                    z = self.module(self._typed(y)) if alone else one_by_one(self.module, self._typed(y))
         return self._checked(z, len(y))
 
     @property

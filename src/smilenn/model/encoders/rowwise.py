@@ -29,7 +29,12 @@ SEQUENCES: tuple[type[nn.Module], ...] = (nn.Sequential, MLP)
 
 
 class RowByRow(nn.Module):
-    """A module of [B, i] that itself asks for one row a call; whoever derives from it promises that."""
+    """A module of [B, i] that itself asks for one row a call; whoever derives from it promises that.
+
+    `foreign` is whether it asks a program of somebody else's, whose bits may depend on options of the process.
+    """
+
+    foreign = False
 
 
 def layers(module: nn.Module) -> list[nn.Module] | None:
