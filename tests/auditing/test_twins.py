@@ -211,6 +211,14 @@ def test_halves_cover_the_box(cases):
     assert halved_proof(found.root).count(5) >= leaves
 
 
+def test_boxes_that_are_too_narrow_to_split_are_not_shown(cases):
+    net, second = cases.random_twins(np.random.default_rng(0), (2, 5, 4, 1), noise=0.3)
+    at = np.array([0.5, 0.25])
+    apart = (net(at) - second(at))[None]
+    tree = halve(net, second, np.array([[1.0]]), apart[0] - 1e-3, Box(at, at + 2.0**-35), perf_counter() + 60)
+    assert not tree.done and tree.boxes == 1
+
+
 def leaves_of(box):
     ahead = [box]
     while ahead:

@@ -62,12 +62,13 @@ def halve(
 ) -> Halved:
     """Show Σ_o a_o·(f_o − g_o) ≤ rhs for rows a [S, o] on a box of raw inputs, until that time of the clock."""
     twins, enough = Twins(first, second, weights), rhs - ROOM * np.abs(rhs)
-    ahead, boxes = [box], 0
+    ahead, boxes, stuck = [box], 0, False
     while ahead and clock() < until:
         some, ahead = ahead[-BATCH:], ahead[:-BATCH]
         boxes += len(some)
         ahead += _treated(twins, enough, some, np.stack([box.lo, box.hi]))
-    return Halved(box, not ahead, boxes)
+        stuck |= any((one.bounds > enough).any() for one in some if one.bounds is not None and not one.halves)
+    return Halved(box, not ahead and not stuck, boxes)
 
 
 def _treated(twins: Twins, enough: np.ndarray, some: Sequence[Box], root: np.ndarray) -> list[Box]:

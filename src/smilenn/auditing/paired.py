@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from smilenn.auditing import octagon
-from smilenn.auditing.paired_slopes import corners, own
 from smilenn.auditing.network import DeepNet, scaled
+from smilenn.auditing.paired_slopes import corners, own
 
 UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}  # half the gap of numbers at 1
 GRID = 2.0**-40  # of a checker's ranges
