@@ -17,7 +17,7 @@ from smilenn.auditing.paired import Twins
 from smilenn.certify import check_deep
 from smilenn.certify.reference import deep
 
-MANY, MANY_SLOW = 150, 5_000
+MANY, MANY_SLOW = 60, 5_000
 
 
 def both(folder):
