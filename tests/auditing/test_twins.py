@@ -19,7 +19,7 @@ from smilenn.auditing.rows import Row
 from smilenn.certify import check_deep
 from smilenn.certify.reference import deep
 
-MANY, MANY_SLOW = 150, 5_000
+MANY, MANY_SLOW = 60, 5_000
 
 
 def both(folder):
