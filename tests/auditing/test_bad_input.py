@@ -1,5 +1,7 @@
 """Bad input from the command line, kind by kind: one sentence and exit code 2, nothing written; no time: code 3."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -35,7 +37,7 @@ REST = "(assert (<= X[2] 1))"
 def network(path, *, widths=(3, 8, 6, 1), shape=("n", 3), change=None, last=None):
     """A random ReLU network as ONNX; `change` edits its tensors, `last` is a further node's kind."""
     rng, tensors, nodes, at = np.random.default_rng(1), {}, [], "x"
-    for k, (a, b) in enumerate(zip(widths[:-1], widths[1:], strict=True)):
+    for k, (a, b) in enumerate(pairwise(widths)):
         tensors[f"w{k}"], tensors[f"b{k}"] = rng.normal(size=(b, a)), rng.normal(size=b)
         nodes.append(helper.make_node("Gemm", [at, f"w{k}", f"b{k}"], [f"s{k}"], f"linear{k}", transB=1))
         at = f"s{k}"
