@@ -12,6 +12,7 @@ of its own.
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from dataclasses import dataclass, field
 from itertools import pairwise
 from time import perf_counter
@@ -32,6 +33,7 @@ Slopes = list[tuple[np.ndarray, np.ndarray]]
 Split = tuple[int, int, int] | tuple[int, float]  # layer, unit, copy of a phase; or an input and where it is split
 REBUILT = 12  # cuts below the last hidden layer after which a cell gets an LP of its own
 POLISHED = 8  # of so many cells one has its LP's point climbed from
+NEARBY, ASIDE = 64, 0.05  # the last points of LPs evolve again while that takes up to such a share of the time
 ROOM = 1e-3  # of a right side that is to be decided: left for rounding, the network's own included
 MANY, MOST = 12, 0.8  # units not settled, or share of all units: above the smaller number inputs are split,
 LONG = 0.25  # if one of them makes such a share of these units' ranges
@@ -74,6 +76,8 @@ class Search:
         self.count, self.nodes = 0, 0
         self.heap: list[tuple[float, int, Node, Split]] = []
         self.closed = -np.inf
+        self.nearby: deque[np.ndarray] = deque(maxlen=NEARBY)
+        self.evolving = 0.0  # seconds
         self.course: list[tuple[float, float, float]] = []  # seconds, found, proved, whenever the bracket moved
 
     @property
@@ -106,8 +110,18 @@ class Search:
         while self.heap and -self.heap[0][0] > self.enough and perf_counter() < until:
             _, _, node, split = heapq.heappop(self.heap)
             self._split(node, split)
+            self._evolve(begun)
             self._note(begun)
         return root
+
+    def _evolve(self, begun: float) -> None:
+        """Improve the pairs near the points of the last LPs, now and then."""
+        now = perf_counter()
+        if len(self.nearby) < NEARBY or self.evolving > ASIDE * (now - begun):
+            return
+        self.attack.evolve(np.concatenate(self.nearby), 0.5)
+        self.nearby.clear()
+        self.evolving += perf_counter() - now
 
     def _note(self, begun: float) -> None:
         """Note the bracket if it moved since the last time."""
@@ -166,6 +180,7 @@ class Search:
         node.basis = answer.basis
         near = self._near(answer.x)
         self.attack.offer(near)
+        self.nearby.append(near)
         if self.nodes % POLISHED == 1:
             self.attack.climb_from(near[0])
         return self._long(node) or _widest(answer, node.cell) or self._fraction(answer, node)
