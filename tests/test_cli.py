@@ -693,6 +693,12 @@ def test_unforeseen_errors_are_one_sentence(monkeypatch, capsys):
         (["fit", "data.csv"], "Missing option '--target'; see smile fit --help."),
         (["fit"], "Missing argument"),
         (["dance"], "No such command 'dance'; see smile --help."),
+        (["fti"], "No such command 'fti' (did you mean 'fit'?); see smile --help."),
+        (["predict", "--otu", "p.csv"], "No such option: --otu (did you mean --out?); see smile predict --help."),
+        (
+            ["serve", "m", "--port", "abc"],
+            "Invalid value for '--port': it must be a whole number; see smile serve --he",
+        ),
         (["--loud"], "No such option: --loud"),
         (["fit", "data.csv", "--target", "y", "--out", "m", "--task", "ranking"], "'ranking' is not one of 'auto'"),
         (["predict", "m", "data.csv", "--out", "p.csv", "--chunk", "none"], "Invalid value for '--chunk'"),
