@@ -697,7 +697,7 @@ def test_unforeseen_errors_are_one_sentence(monkeypatch, capsys):
         (["predict", "--otu", "p.csv"], "No such option: --otu (did you mean --out?); see smile predict --help."),
         (
             ["serve", "m", "--port", "abc"],
-            "Invalid value for '--port': it must be a whole number; see smile serve --he",
+            "Invalid value for '--port': it must be a whole number; see smile",
         ),
         (["--loud"], "No such option: --loud"),
         (["fit", "data.csv", "--target", "y", "--out", "m", "--task", "ranking"], "'ranking' is not one of 'auto'"),

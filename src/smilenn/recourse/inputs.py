@@ -49,7 +49,8 @@ def _refuse_lacking(columns: Sequence[str]) -> None:
     """A rule may say nothing of rows that lack a number."""
     if columns:
         raise SmileError(
-            f"Column {columns[0]!r} is missing in this row; fill it in or leave the row out: only complete rows can be explained."
+            f"Column {columns[0]!r} is missing in this row; fill it in or leave the row out: "
+            "only complete rows can be explained."
         )
 
 
