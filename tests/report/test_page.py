@@ -171,7 +171,7 @@ def test_the_card_is_plain_markdown(trial, hostile):
         (lambda X, y: (None, y), "A report got a target without its rows; give X as well."),
         (lambda X, y: (X, y.where(y.index != 3)), "Row 3 of the target is missing; drop the row or fill it in."),
         (lambda X, y: (X, y.where(y.index != 3, np.inf)), "Row 3 of the target is inf; give a finite number."),
-        (lambda X, y: (X, ["much"] * 120), "The target holds texts; this model predicts numbers."),
+        (lambda X, y: (X, ["much"] * 120), "The target holds text; this model predicts numbers."),
         (lambda X, y: (X.drop(columns="dose"), y), "The data lacks the column 'dose'"),
     ],
 )
