@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain.cells import holds_dates, instants, is_duration
-from smilenn.domain.table import is_text, labels
+from smilenn.domain.table import inferred, is_text, labels
 from smilenn.errors import SmileError
 
 Missing = Literal["indicator", "fill", "raise"]
@@ -70,4 +70,4 @@ def _complete(series: pd.Series, value: float | str) -> pd.Series:
         return series.fillna(pd.Timedelta(days=float(value)))
     if isinstance(series.dtype, pd.PeriodDtype):
         series = series.dt.to_timestamp()
-    return series.astype(object).fillna(value).infer_objects()
+    return inferred(series.astype(object).fillna(value))
