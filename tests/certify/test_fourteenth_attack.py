@@ -159,3 +159,24 @@ def test_an_option_that_is_switched_while_a_clamp_predicts_is_noticed(own_option
     clamp.model_.calls = 1000
     with pytest.raises(SmileError, match="switch it back"):
         clamp.predict(frame)
+
+
+# ---- a remedy that did not help --------------------------------------------------------------------------------------
+
+
+def test_a_column_of_names_may_hold_numbers_beside_texts(tmp_path):
+    # the error said "use --category", also to who had used it
+    path = tmp_path / "t.csv"
+    path.write_text("code,y\n01,1\nx1,2\n1.0,3\n", encoding="utf-8")
+    with pytest.raises(SmileError, match="holds the text 'x1' among numbers"):
+        read_table(Source.find(path))
+    assert read_table(Source.find(path), {"code": ()})["code"].tolist() == ["01", "x1", "1.0"]
+
+
+@pytest.mark.parametrize("missing", ["fill", "indicator"])
+@pytest.mark.filterwarnings("ignore::smilenn.estimators.usual.UnseenWarning")
+def test_a_column_may_have_any_name_where_cells_are_missing(missing):
+    X = pd.DataFrame({"self": np.arange(40.0), "cls": np.arange(40.0) % 3})
+    model = SmileRegressor(missing=missing, random_state=0, time_limit=2).fit(X, np.arange(40.0))
+    lacking = pd.DataFrame({"self": [1.0, None], "cls": [None, 2.0]})
+    assert len(model.predict(lacking)) == 2 and lacking["self"].isna().tolist() == [False, True]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -58,7 +58,15 @@ def to_frame(table: Any) -> pd.DataFrame:
             cells = listing() if listing is not None else []
             if any(isinstance(cell, int) for cell in cells):
                 kept[name] = pd.Series(cells, index=frame.index, dtype=object)
-    return frame.assign(**kept) if kept else frame
+    return with_columns(frame, kept)
+
+
+def with_columns(frame: pd.DataFrame, cells: Mapping[str, Any]) -> pd.DataFrame:
+    """A copy of the frame with other cells in these columns, whatever they are called."""
+    out = frame.copy(deep=False)
+    for name, column in cells.items():
+        out[name] = column
+    return out
 
 
 def _polars_frame(data: Any) -> pd.DataFrame:
