@@ -25,6 +25,7 @@ from smilenn.errors import SmileError, listed
 from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.encoders.rowwise import RowByRow
 from smilenn.model.net import SmileNet
+from smilenn.model.options import refuse_switched
 from smilenn.model.threads import OneLibraryThread, OneThread
 
 Predict = Callable[[pd.DataFrame], np.ndarray]
@@ -60,6 +61,7 @@ class Variants:
                 for row in y:
                     if row.tobytes() not in every:
                         every[row.tobytes()] = self.ask(self._variants(row))
+                        refuse_switched()  # after every call: another thread may switch an option, and switch it back
             found = np.array([every[row.tobytes()] for row in y]).reshape(len(y), len(self.values))
             self.latest = latest = key, found
         return latest[1]
