@@ -80,7 +80,9 @@ def read_table(
     else:
         (frame,) = (frame for _, frame in read_chunks(source, 1_000_000_000, text, only=only))
     for name in frame.columns:
-        _refuse_cells(source, str(name), frame[name], name in may_lack, options)
+        # where others may lack cells, one that may not is the target: no option helps it
+        helping = [option for option in options if option not in ("--missing", "--drop")] if may_lack else options
+        _refuse_cells(source, str(name), frame[name], name in may_lack, helping)
         if name not in (text or {}):  # in a column of names a number is a name
             _refuse_stray(source, str(name), frame[name], options)
     return frame.reset_index(drop=True)

@@ -14,6 +14,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,6 +71,16 @@ class Variants:
     def forget(self) -> None:
         """Drop the answers that are kept: whoever asks again asks the model."""
         self.latest = None
+
+    def asks(self, owner: object, way: Callable[..., Any]) -> bool:
+        """Whether answers come from `owner` by its method `way`, through no code that was put into this instance."""
+        from smilenn.model.seal import reworked
+
+        parts: list[tuple[object, type]] = [(self, Variants), (self.domain, Domain)]
+        if any(type(part) is not kind or reworked(part) for part, kind in parts):
+            return False
+        predict = self.predict
+        return isinstance(predict, MethodType) and predict.__self__ is owner and predict.__func__ is way
 
     def _variants(self, row: np.ndarray) -> np.ndarray:
         x = np.zeros((len(self.values), self.domain.size))
