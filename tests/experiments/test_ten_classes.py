@@ -44,6 +44,17 @@ def test_pages_without_ten_classes_have_no_such_part():
     assert ten_classes.report([{"model": "default"}]) == []
 
 
+def test_aims_are_about_networks_of_a_gpu_on_mnist():
+    row = {"model": "ten-distances", "delta": 0.1, "data": "mnist", "device": "cuda", "certified": True}
+    row |= {"clean": 0.99, "certified_0.1": 0.978, "seed": 0}
+    found = {aim.what: aim for aim in robustness.aims([row, row | {"seed": 1, "certified_0.1": 0.979}])}
+    clean, certified = (aim for what, aim in found.items() if "trained for 0.1" in what)
+    assert clean.met and clean.got == "99.00"
+    assert not certified.met and certified.got == "97.85" and certified.wanted == "≥ 97.90"
+    assert found["ten-distances: certified"].got == "2 of 2" and len(found) == 3
+    assert not robustness.aims([row | {"device": "cpu"}]) and not robustness.aims([row | {"data": "digits"}])
+
+
 def test_unknown_models_are_named():
     with pytest.raises(Exception, match="ten-distances"):
         robustness.compute("eleven", 0, True, options=Options(quick=True))
