@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from benchmarks.ten_classes import Shared, Turn, cell_of, checked
+from benchmarks.ten_classes import Shared, Turn, by_margin, cell_of, checked
 
 from smilenn import Robust, SmileClassifier
 from smilenn.experiments import robustness, ten_classes
@@ -73,6 +73,13 @@ def test_a_cell_gives_its_turn_on_once():
     assert not late.take(100.0)  # no time left
     late.give()
     assert shared.gpu.acquire(blocking=False)
+
+
+def test_margins_are_counted_in_multiples_of_delta():
+    logits = np.array([[0.0, 0.5, 0.0], [2.5, 0.0, 0.0], [0.0, 0.0, 1.1], [0.0, 4.0, 0.0]])
+    found = by_margin(logits, np.array([1, 0, 2, 2]), 0.3)
+    assert found["clean"] == 0.75
+    assert found["certified_by_margin"] == {"0.1": 0.75, "0.2": 0.5, "0.3": 0.5, "0.6": 0.25, "0.9": 0.0}
 
 
 def test_cells_of_the_command_are_those_of_the_study():
