@@ -54,11 +54,11 @@ def main() -> None:
     w = torch.randn(args.units, args.units, device="cuda")
     out, _ = norms(x, w, power)
     s, g = 1 / out, torch.randn_like(out)
-    turned = [one.T.contiguous() for one in (w, x, s, g)]
+    w_turned, x_turned, s_turned, g_turned = (one.T.contiguous() for one in (w, x, s, g))
     sums: dict[str, Callable[[Tile | None], torch.Tensor]] = {
         "forward": lambda tile: norms(x, w, power, tile)[0],
-        "gradient in x": lambda tile: slopes(x, turned[0], s, g, power, tile),
-        "gradient in w": lambda tile: slopes(w, *turned[1:], power, tile),
+        "gradient in x": lambda tile: slopes(x, w_turned, s, g, power, tile),
+        "gradient in w": lambda tile: slopes(w, x_turned, s_turned, g_turned, power, tile),
     }
     for name, call in sums.items():
         known = call(None)
