@@ -52,7 +52,7 @@ def test_rows_outside_given_bounds_are_not_moved_silently(csv, tmp_path):
 
 def test_messages_name_the_remedy(tmp_path):
     domain = Domain((Feature("x", lo=0, hi=1), Feature("g", "category", categories=("u", "v", "w"))))
-    with pytest.raises(SmileError, match=r"lacks the columns 'x', 'g'; add or rename it: the data has 'z'"):
+    with pytest.raises(SmileError, match=r"lacks the columns 'x', 'g'; add or rename them: the data has 'z'"):
         domain.encode(pd.DataFrame({"z": [1.0]}))
     with pytest.raises(SmileError, match=r"unknown category 'q'; correct it or drop the row \(known: 'u', 'v', 'w'\)"):
         domain.encode(pd.DataFrame({"x": [0.5], "g": ["q"]}))
