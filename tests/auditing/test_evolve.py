@@ -18,8 +18,16 @@ def needle():
 
 def row(whole=(False,) * 6, high=0):
     low, top, gap = (Fraction(0),) * 6, (Fraction(1),) * 6, (Fraction(0),) * 5
-    return Row("", tuple("abcdef"), (low, low), (top, top), (Fraction(-1), *gap), (Fraction(high), *gap), whole,
-               ((Fraction(1),), (Fraction(-1),)))  # fmt: skip
+    return Row(
+        "",
+        tuple("abcdef"),
+        (low, low),
+        (top, top),
+        (Fraction(-1), *gap),
+        (Fraction(high), *gap),
+        whole,
+        ((Fraction(1),), (Fraction(-1),)),
+    )
 
 
 def test_a_needle_is_found():
