@@ -33,6 +33,23 @@ def test_products_are_those_of_plain_sums(drop):
     assert slots == 0 if drop > LONGEST else 50 < slots < 300
 
 
+@pytest.mark.parametrize("drop", [40, 72, LONGEST + 8])
+def test_parts_are_products_of_some_rows_and_columns(drop):
+    rng = random.Random(drop)
+    for _ in range(300):
+        n, m = rng.randint(1, 6), rng.randint(1, 6)
+        rows = matrix(rng, n, m, drop + rng.choice([1, 20, 40]))
+        whole = Packed(rows, drop)
+        for _ in range(3):
+            some, columns = ([k for k in range(size) if rng.random() < 0.6] for size in (n, m))
+            one, t = whole.part(some, columns), [drawn(rng, rng.choice([3, 40, 70])) for _ in some]
+            exact = [sum(v * rows[j][i] for v, j in zip(t, some, strict=True)) for i in columns]
+            assert one.times(t) == [ceil_shift(v, drop) for v in exact]
+            assert one.exactly(t) == exact
+        t = [drawn(rng, 40) for _ in range(n)]
+        assert whole.exactly(t) == plain(t, rows)  # a part changes nothing of the whole
+
+
 def test_a_total_at_its_limit_does_not_run_over():
     for drop in (40, 48):
         for size in ((1 << (drop + 60)) - 1, 1 << (drop + 60)):

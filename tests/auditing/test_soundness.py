@@ -11,7 +11,7 @@ from smilenn.auditing.audit import prove_row
 from smilenn.certify import check_deep
 from smilenn.certify.reference import deep
 
-MANY, MANY_SLOW = 200, 10_000
+MANY, MANY_SLOW = 80, 10_000
 
 
 def both(folder):

@@ -13,11 +13,13 @@ from torch import nn
 import smilenn
 from smilenn import Domain
 from smilenn.auditing.halving import Box, halve, halved_proof
+from smilenn.auditing.network import DeepNet
 from smilenn.auditing.paired import Twins
+from smilenn.auditing.rows import Row
 from smilenn.certify import check_deep
 from smilenn.certify.reference import deep
 
-MANY, MANY_SLOW = 150, 5_000
+MANY, MANY_SLOW = 60, 5_000
 
 
 def both(folder):
@@ -207,3 +209,44 @@ def test_halves_cover_the_box(cases):
     assert found.boxes == 2 * leaves - 1 > 1
     assert area == pytest.approx(6.0)
     assert halved_proof(found.root).count(5) >= leaves
+
+
+def test_boxes_that_are_too_narrow_to_split_are_not_shown(cases):
+    net, second = cases.random_twins(np.random.default_rng(0), (2, 5, 4, 1), noise=0.3)
+    at = np.array([0.5, 0.25])
+    apart = (net(at) - second(at))[None]
+    tree = halve(net, second, np.array([[1.0]]), apart[0] - 1e-3, Box(at, at + 2.0**-35), perf_counter() + 60)
+    assert not tree.done and tree.boxes == 1
+
+
+def leaves_of(box):
+    ahead = [box]
+    while ahead:
+        one = ahead.pop()
+        ahead += one.halves
+        if not one.halves:
+            yield one
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_checker_finds_the_bounds_of_the_search(cases, tmp_path, seed):
+    """To the last digits but few, the networks' own rounding included, which is large here: inputs are in thousands."""
+    rng = np.random.default_rng(seed)
+    pair = cases.random_twins(rng, (2, 8, 7, 6, 2), noise=0.02)
+    parts = [[[part.astype(np.float32) for part in some] for some in (one.weights, one.biases)] for one in pair]
+    net, second = (DeepNet(tuple(w), tuple(b), "float32", (("mul", np.full(2, 1024.0)),)) for w, b in parts)
+    lo, hi = (Fraction(-1),) * 2, (Fraction(1),) * 2
+    none, rows, weights = (Fraction(0),) * 2, [], np.array([[1.0, 0.0], [-1.0, 0.5]])
+    for a in weights:
+        signed = tuple(tuple(Fraction(s * v) for v in a) for s in (1, -1))
+        rows.append(Row("", ("a", "b"), (lo, lo), (hi, hi), none, none, (False,) * 2, signed, None))
+    x = rng.uniform(-1, 1, (4000, 2))
+    apart = ((net(x) - second(x)) @ weights.T).max(axis=0)
+    box = Box(-np.ones(2), np.ones(2))
+    tree = halve(net, second, weights, apart + 0.25 * np.abs(apart).max(), box, perf_counter() + 600)
+    assert tree.done and tree.boxes > 15
+    proof, at = halved_proof(tree.root), np.zeros((2, 2))
+    report = both(cases.write(tmp_path, net, [(rows[0], at, proof), (rows[1], at, b"")], second))
+    believed = np.max([leaf.bounds for leaf in leaves_of(tree.root)], axis=0)
+    assert [float(row.computed) for row in report.rows] == pytest.approx(believed, rel=1e-8)
+    assert proof.count(5) > sum(not one.halves for one in leaves_of(tree.root))  # some boxes pass their lemmas on

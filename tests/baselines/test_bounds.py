@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from smilenn.baselines.crown import crown
+from smilenn.baselines.crown import crown, crown_forms
 from smilenn.baselines.interval import interval
 from smilenn.baselines.layers import layers_of
 from smilenn.baselines.symbolic import symbolic
@@ -76,6 +76,20 @@ def test_an_affine_network_is_bounded_exactly():
     assert torch.allclose(boxes[-1][0][:, 0], exact)
     assert torch.allclose(crown(layers, boxes, torch.ones(len(lower))), exact)
     assert torch.allclose(symbolic(layers, lower, upper)[0][:, 0], exact)
+
+
+def test_forms_in_one_pass_are_bounded_as_they_are_one_by_one():
+    torch.manual_seed(0)
+    net = nn.Sequential(ConvNet(7, (3, 5), 8, 8), nn.ReLU(), nn.Linear(8, 3)).double()
+    lower, upper = boxes_of(49, 0.05)
+    layers = layers_of(net)
+    boxes = interval(layers, lower, upper)
+    forms = torch.randn(len(lower), 4, 3, dtype=torch.float64)
+    found = crown_forms(layers, boxes, forms)
+    for k in range(4):
+        assert torch.allclose(found[:, k], crown(layers, boxes, forms[:, k]), rtol=1e-12, atol=1e-12)
+    out = torch.stack([(forms @ net(x)[:, :, None])[:, :, 0] for x in samples(lower, upper)])
+    assert (out >= found - 1e-9).all() and not torch.allclose(found[:, 0], found[:, 1])
 
 
 def test_one_relu_by_hand():

@@ -25,8 +25,8 @@ LOADED = SimpleNamespace(check=check, check_reference=check_reference, reader=re
 
 
 def test_no_pair_contradicts_the_checkers(balled, no_pair_contradicts):
-    seen = no_pair_contradicts(LOADED, map(balled.Balled, range(10_000, 10_400)), balled.points)
-    assert seen["certified", False] > 60 and seen["unknown", True] > 60 and seen["refused", False] > 20
+    seen = no_pair_contradicts(LOADED, map(balled.Balled, range(10_000, 10_150)), balled.points)
+    assert seen["certified", False] > 20 and seen["unknown", True] > 20 and seen["refused", False] > 6
     assert not seen["certified", True]
 
 

@@ -68,12 +68,12 @@ def test_agrees_with_the_reference_on_random_folders(folders, tmp_path, chunk):
 @pytest.mark.parametrize("profile", ["fixed-order", "dyadic"])
 def test_agrees_with_the_reference_on_every_profile(folders, tmp_path, profile):
     statuses, rules = [], set()
-    for seed in range(60):
+    for seed in range(40):
         folders.random_folder(tmp_path / "m", seed, profile=profile)
         report = same(tmp_path / "m")
         statuses.append(report.status)
         rules |= {r.rule for claim in report.claims for r in claim.rows}
-    assert statuses.count("certified") > 20
+    assert statuses.count("certified") > 13
     assert rules >= ({"leaf", "order"} if profile == "fixed-order" else {"leaf", "sweep", "slope"})
 
 

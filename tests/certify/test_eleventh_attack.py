@@ -21,7 +21,7 @@ from smilenn.model.folder import dump_json, read_folder, write_folder
 from smilenn.verdict import Unknown
 
 
-def people(n=60):
+def people(n=24):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"income": rng.uniform(0, 9, n), "group": np.arange(n) % 2})
     return frame, np.where(frame.income + frame.group + rng.normal(size=n) > 5, "good", "bad")

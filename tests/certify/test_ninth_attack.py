@@ -23,7 +23,7 @@ from smilenn.report.audit_page import audit_page
 # ---- clamps ---------------------------------------------------------------------------------------------------------
 
 
-def priced(scale, n=120):
+def priced(scale, n=40):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"sex": rng.integers(0, 2, n), "rooms": rng.normal(0, 10, n)})
     return frame, scale * (10 + frame.rooms / 10) + 0.01 * frame.sex

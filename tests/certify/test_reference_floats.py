@@ -13,7 +13,12 @@ from smilenn.certify.reference import version1 as exact_version1
 from smilenn.certify.reference.floats import Double, decoded, double, fl, floor_log2, parsed, shortest
 
 F = Fraction
-NUMBERS = 100_000
+
+
+@pytest.fixture(params=[25_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def numbers(request):
+    """How many random numbers are tried."""
+    return request.param
 
 
 def bits_of(value):
@@ -37,9 +42,9 @@ def random_bits(rng):
     return bits
 
 
-def test_decoding_and_encoding():
+def test_decoding_and_encoding(numbers):
     rng, infinite = random.Random(1), 0
-    for _ in range(NUMBERS):
+    for _ in range(numbers):
         bits = random_bits(rng)
         value, real = decoded(bits), float_of(bits)
         if value is None:
@@ -47,14 +52,14 @@ def test_decoding_and_encoding():
             infinite += 1
             continue
         assert value == F(real) and double(abs(value), bool(bits >> 63)).bits == bits
-    assert infinite > 10
+    assert infinite > numbers // 10_000
     assert Double(1 << 63).value == 0 and double(F(0), True).bits == 1 << 63 and double(F(0), False).bits == 0
 
 
-def test_rounding():
+def test_rounding(numbers):
     """fl of sums, products and quotients of floats, of points half-way between two of them, and right beside these."""
     rng = random.Random(2)
-    for _ in range(NUMBERS // 5):
+    for _ in range(numbers // 5):
         x, y = float_of(random_bits(rng)), float_of(random_bits(rng))
         if not all(abs(v) < 2.0**500 for v in (x, y)):
             continue
@@ -89,9 +94,9 @@ def agree(text):
     return True
 
 
-def test_reading_decimals():
+def test_reading_decimals(numbers):
     rng = random.Random(3)
-    assert sum(agree(decimal(rng)) for _ in range(NUMBERS)) > NUMBERS // 2
+    assert sum(agree(decimal(rng)) for _ in range(numbers)) > numbers // 2
 
 
 def test_reading_halfway_points():

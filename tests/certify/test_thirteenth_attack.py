@@ -24,13 +24,15 @@ from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
 from smilenn.model.encoders import Branch, Encoder, Linear, Pinned
 from smilenn.model.folder import read_folder, write_folder
 
+SLOW = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def quick(quick_fits):
     """Short self-tests."""
 
 
-def people(n=40):
+def people(n=20):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"income": rng.uniform(0, 9, n), "group": rng.integers(0, 2, n)})
     return frame, (frame["income"] + frame["group"] > 5).astype(int).to_numpy()
@@ -49,7 +51,10 @@ def classified(model, frame, target, eps=0.5):
 # ---- classes --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "Int64", "Float64", "boolean", "bool", "uint8"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["float32", "Int64", "boolean", *(pytest.param(n, marks=SLOW) for n in ("float64", "Float64", "bool", "uint8"))],
+)
 def test_a_clamp_of_any_classes_is_certified_at_fit_save_load_and_check(dtype, tmp_path):
     frame, risk = people()
     clamp = classified(LogisticRegression(), frame, pd.Series(risk).astype(dtype))
@@ -169,12 +174,12 @@ def test_the_quality_of_a_clamp_is_forgotten_once_its_model_has_learned_somethin
 def test_a_deep_model_has_its_quality_beside_its_verdict(tmp_path):
     frame, _ = people()
     model = fit_deep(frame, 2 * frame["income"], Fair(["group"], 1.0), hidden=(3,), backbone=(4,), epochs=2)
-    assert "On 40 training rows: R²" in model.quality.sentence()
+    assert "On 20 training rows: R²" in model.quality.sentence()
     model.save(tmp_path / "deep")
     loaded = load_deep(tmp_path / "deep")
     assert loaded.quality == model.quality and checked(tmp_path / "deep")[0]["quality"] == model.quality.to_json()
     said = CliRunner().invoke(app, ["check", str(tmp_path / "deep")]).stdout
-    assert "Quality, measured after training and not checked here. On 40 training rows" in said
+    assert "Quality, measured after training and not checked here. On 20 training rows" in said
     with torch.no_grad():
         next(loaded.backbone.parameters()).add_(1.0)
     assert loaded.quality is None
@@ -196,9 +201,9 @@ def test_a_frozen_model_was_not_trained_on_the_rows_it_is_judged_by():
     frame, risk = people()
     frozen = classified(FrozenEstimator(LogisticRegression().fit(frame, 1 - risk)), frame, risk)
     said = frozen.quality_.sentence()
-    assert said.startswith("On 40 rows: ") and "training" not in said and "epochs" not in said
+    assert said.startswith("On 20 rows: ") and "training" not in said and "epochs" not in said
     assert "give a better model" in said
-    assert "On 40 training rows" in classified(LogisticRegression(), frame, risk).quality_.sentence()
+    assert "On 20 training rows" in classified(LogisticRegression(), frame, risk).quality_.sentence()
 
 
 @pytest.mark.parametrize("labels", [False, True])

@@ -24,8 +24,8 @@ LOADED = SimpleNamespace(check=check, check_reference=check_reference, reader=re
 
 
 def test_no_pair_contradicts_the_checkers(grown, no_pair_contradicts):
-    seen = no_pair_contradicts(LOADED, map(grown.Grown, range(20_000, 20_300)), grown.points)
-    assert seen["certified", False] > 60 and seen["unknown", True] > 20 and seen["refused", False] > 5
+    seen = no_pair_contradicts(LOADED, map(grown.Grown, range(20_000, 20_120)), grown.points)
+    assert seen["certified", False] > 24 and seen["unknown", True] > 8 and seen["refused", False] > 1
     assert seen["certified", True] < 5  # by no more than a room for rounding
 
 

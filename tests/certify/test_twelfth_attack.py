@@ -25,7 +25,7 @@ def quick(quick_fits):
     """Short self-tests."""
 
 
-def people(n=40):
+def people(n=20):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"income": rng.uniform(0, 9, n), "group": rng.integers(0, 2, n)})
     return frame, pd.Series(np.where(frame["income"] + frame["group"] > 5, "good", "bad"), name="risk")

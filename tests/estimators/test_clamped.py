@@ -33,7 +33,7 @@ def quick(request):
             yield
 
 
-def people(n=60):
+def people(n=24):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"income": rng.uniform(0, 9, n), "race": rng.choice(["a", "b"], n)})
     return frame, frame["income"] + 2.0 * (frame["race"] == "a") + rng.normal(0, 0.1, n)

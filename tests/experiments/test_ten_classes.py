@@ -1,8 +1,14 @@
 """The tables of ten digits: one quick cell, and what the page says of finished ones."""
 
+import json
+import threading
+import time
+
 import numpy as np
 import pytest
+from benchmarks.ten_classes import Shared, Turn, cell_of, checked
 
+from smilenn import Robust, SmileClassifier
 from smilenn.experiments import robustness, ten_classes
 from smilenn.experiments.study import Options, select
 from smilenn.train.config import Config
@@ -41,3 +47,41 @@ def test_pages_without_ten_classes_have_no_such_part():
 def test_unknown_models_are_named():
     with pytest.raises(Exception, match="ten-distances"):
         robustness.compute("eleven", 0, True, options=Options(quick=True))
+
+
+def test_a_cell_gives_its_turn_on_once():
+    shared = Shared(threading.Semaphore(1), threading.Semaphore(0), threading.Lock(), time.time() + 60)
+    first, second, late = Turn(shared), Turn(shared), Turn(shared)
+    assert first.take(10.0) and shared.loading.acquire(blocking=False)  # the next cell may load its images
+    assert not shared.gpu.acquire(blocking=False)
+    first.give()
+    first.give()
+    first.ready()
+    assert second.take(10.0) and not shared.gpu.acquire(blocking=False)
+    second.give()
+    assert not late.take(100.0)  # no time left
+    late.give()
+    assert shared.gpu.acquire(blocking=False)
+
+
+def test_cells_of_the_command_are_those_of_the_study():
+    assert cell_of("ten-distances:0.1:2", quick=False) in robustness.cells(Options())
+
+
+def test_what_both_checkers_say_is_written(blobs_folder, tmp_path):
+    shared = Shared(threading.Semaphore(1), threading.Semaphore(1), threading.Lock(), 0.0)
+    checked(blobs_folder, shared, tmp_path)
+    fast, reference = (json.loads(line) for line in (tmp_path / "checks.jsonl").read_text().splitlines())
+    assert fast["checker"] == "fast" and reference["checker"] == "reference"
+    assert fast["status"] == reference["status"] == "certified" and fast["holds"] and reference["holds"]
+    assert fast["bounds"] == reference["bounds"]
+
+
+@pytest.fixture
+def blobs_folder(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=60)
+    config = Config(patience=None, epochs=1, batch_size=32, train_learning_rate=0.02)
+    model = SmileClassifier(properties=[Robust(0.1, norm=2)], config=config, random_state=0)
+    model.fit(rng.random((60, 3)) + y[:, None], y).save(tmp_path / "model")
+    return tmp_path / "model"

@@ -12,7 +12,7 @@ from smilenn.model.clamp import clamp_fair
 from smilenn.properties import Fair
 
 
-def people(rows=300, seed=0):
+def people(rows=80, seed=0):
     domain = Domain(
         (
             Feature("income", "continuous", 0.0, 9.0, shift=4.0, mult=0.3),

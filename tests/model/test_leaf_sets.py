@@ -110,7 +110,7 @@ def test_chains_up_to_the_most_leaves(leaves, right):
         split = [0] * (leaves - 1) + [-1] * leaves
         number = [*thresholds[::-1], *np.arange(leaves, dtype=float)]
     own = Trees.of(1, [[(split, number)]])
-    y = torch.tensor(np.linspace(-1.0, leaves, 501))[:, None]
+    y = torch.tensor(np.linspace(-1.0, leaves, 131))[:, None]
     assert bool(own.plan().columns(1, [], len(y))) == (leaves == MOST_LEAVES)
     assert torch.equal(own.leaves(y[:1]), torch.tensor([[0]]))
     assert torch.equal(own(y), torch.cat([own(row[None]) for row in y]))

@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests.conftest import patched
 
 import smilenn
 from smilenn import Bounded, Config, Fair, Monotone, SmileClassifier, SmileRegressor
 from smilenn.model.encoders import Trees
-from smilenn.train import run
+from smilenn.train import boosted, run, within
 from smilenn.train.boosted import GROUPS, boosters
 from smilenn.train.growing import FIRST
 from smilenn.train.losses import Quantiles
@@ -16,6 +17,13 @@ from smilenn.train.mixing import mix
 from smilenn.train.recipes import ensemble
 
 QUICK = Config(epochs=2, batch_size=256)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def impatient():
+    """Boosting that gives up soon: enough trees for what is shown here."""
+    with patched((boosted, "PATIENCE", 5), (within, "PATIENCE", 5)):
+        yield
 
 
 def table(n=400, seed=0):

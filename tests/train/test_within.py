@@ -7,10 +7,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from tests.conftest import patched
 
 import smilenn
 from smilenn import Bounded, Config, Fair, Monotone, Network, SmileClassifier, SmileRegressor
 from smilenn.model.encoders import Trees
+from smilenn.train import boosted, within
 from smilenn.verdict import Proved
 
 QUICK = {"config": Config(pretrain_epochs=4, epochs=6), "network": Network(members=2), "random_state": 0}
@@ -18,6 +20,13 @@ GRID = pd.DataFrame(
     list(product(np.linspace(0, 100, 21).round(1), [18, 40, 79], ["a", "b"], ["u", "v"])),
     columns=["income", "age", "group", "sect"],
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def impatient():
+    """Boosting that gives up soon: enough trees for what is shown here."""
+    with patched((boosted, "PATIENCE", 5), (within, "PATIENCE", 5)):
+        yield
 
 
 def rows(n=400, gap=10.0, seed=0):

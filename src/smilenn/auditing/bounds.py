@@ -121,11 +121,11 @@ def own(
     """The best of three pairs of slopes, judged in the octagon's middle: each copy alone; one and the difference."""
     l1, u1, l2, u2, dl, du = r
     both = first + second
-    from_second, from_first = _moved(second, -du, -dl, r), _moved(first, dl, du, r)
+    from_second, from_first = moved(second, -du, -dl, r), moved(first, dl, du, r)
     pairs = (
-        (_alone(first, l1, u1), _alone(second, l2, u2)),
-        (_alone(both, l1, u1) - from_second, from_second),
-        (from_first, _alone(both, l2, u2) - from_first),
+        (alone(first, l1, u1), alone(second, l2, u2)),
+        (alone(both, l1, u1) - from_second, from_second),
+        (from_first, alone(both, l2, u2) - from_first),
     )
     middle = np.clip((l1 + u1 - l2 - u2) / 2, dl, du) - (l1 + u1 - l2 - u2) / 2
     m1, m2 = (l1 + u1 + middle) / 2, (l2 + u2 - middle) / 2
@@ -142,14 +142,14 @@ def own(
     return best[1], best[2], best[3]
 
 
-def _alone(k: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def alone(k: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """The slope of κ·relu(s) from above on [low, high]: the chord for κ > 0, 0 or κ below."""
     chord = high / np.maximum(high - low, 1e-300)
     slope = np.where(k > 0, chord, (high > -low) * 1.0)
     return k * np.where(low >= 0, 1.0, np.where(high <= 0, 0.0, slope))
 
 
-def _moved(k: np.ndarray, low: np.ndarray, high: np.ndarray, r: np.ndarray) -> np.ndarray:
+def moved(k: np.ndarray, low: np.ndarray, high: np.ndarray, r: np.ndarray) -> np.ndarray:
     """The slope in e of κ·(relu(s + e) − relu(s)) from above, e in [low, high]."""
     wide = np.maximum(high - low, 1e-300)
     up = np.where(low >= 0, 1.0, np.where(high <= 0, 0.0, high / wide))

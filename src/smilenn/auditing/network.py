@@ -80,8 +80,8 @@ class DeepNet:
 
     def scaled(self, x: np.ndarray) -> np.ndarray:
         """The scaling in float64; x [..., m]."""
-        for step, k in self.scaling:
-            x = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[step](x, k)
+        for step in self.scaling:
+            x = scaled(step, x)
         return x
 
     def unscaled(self, u: np.ndarray) -> np.ndarray:
@@ -145,6 +145,12 @@ class DeepNet:
     def digest(self) -> str:
         """SHA-256 of the weights, in hexadecimal."""
         return hashlib.sha256(self.data()).hexdigest()
+
+
+def scaled(step: tuple[Step, np.ndarray], x: np.ndarray) -> np.ndarray:
+    """One step of the scaling in float64; x [..., m]."""
+    kind, constants = step
+    return {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[kind](x, constants)
 
 
 def _counted(items: Sequence) -> enumerate:

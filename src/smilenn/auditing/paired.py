@@ -5,6 +5,10 @@
 so differences of paired units stay small where the networks are close. Octagons, own slopes and lemmas are those of one
 network twice (bounds.py), with weights of its own for either copy. Arrays are [boxes B, specifications S, units n];
 ranges [6, B, n]. This is float64 and only guides the search: docs/audit-certificate.md §8 is what a checker computes.
+
+ε, what rounding in the network may add to a unit, is part of it, small as it is: own slopes jump where a range is as
+far below 0 as above. A search without ε took slopes on one side of a jump where the checker took those on the other,
+and bounds of 0.009 and 0.14 came of it.
 """
 
 from __future__ import annotations
@@ -14,25 +18,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from smilenn.auditing import octagon
-from smilenn.auditing.bounds import own
-from smilenn.auditing.network import DeepNet
+from smilenn.auditing.network import DeepNet, scaled
+from smilenn.auditing.paired_slopes import corners, own
+
+UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}  # half the gap of numbers at 1
+GRID = 2.0**-40  # of a checker's ranges
+ORDERED = ((np.minimum, -1.0), (np.maximum, 1.0))
+WIDER = np.array([1.0, 1.0, 2.0])[:, None, None]  # ε of either copy, of their difference
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A layer in B boxes: which copies are on [B, 1, n], units not settled in some box, their octagons and corners."""
+    """A layer in B boxes: which copies are on [B, 1, n], ε [B, n], units open in some box, their octagons, corners."""
 
     on: tuple[np.ndarray, np.ndarray]
+    noise: np.ndarray
     open: np.ndarray
     ranges: np.ndarray  # [6, B, 1, J]
-    points: np.ndarray  # [15, B, 1, J, 2]
+    points: tuple[np.ndarray, np.ndarray]  # s_1 and s_2, [11, B, 1, J]
 
     @classmethod
-    def of(cls, r: np.ndarray) -> State:
-        """From ranges [6, B, n]."""
+    def of(cls, r: np.ndarray, noise: np.ndarray) -> State:
+        """From ranges [6, B, n] and ε [B, n]."""
         j = np.flatnonzero(~octagon.settled(r).all(axis=0))
         some = r[:, :, None, j]
-        return cls(((r[0] >= 0)[:, None] * 1.0, (r[2] >= 0)[:, None] * 1.0), j, some, octagon.corners(some))
+        on = ((r[0] >= 0)[:, None] * 1.0, (r[2] >= 0)[:, None] * 1.0)
+        return cls(on, noise, j, some, corners(some))
+
+    def moved(self, t: np.ndarray) -> np.ndarray:
+        """Σ_j t_j·ε_j [B, S] for sizes of slopes t [B, S, n]."""
+        return np.matmul(t, self.noise[..., None])[..., 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +69,25 @@ class Twins:
         self.const = weights @ (first.biases[-1] - second.biases[-1])
         pairs = list(zip(first.weights, second.weights, strict=True))
         self.half = [((v + w) / 2, (v - w) / 2) for v, w in pairs]
+        self.unit = UNIT[first.dtype]
+        terms = [(width + 5) * self.unit for width in first.sizes[:-1]]
+        self.gamma = [n / (1 - n) for n in terms]
+        ends = np.tile([[-np.inf], [np.inf]], (3, 1))
+        self.unknown = [np.tile(ends, (1, n)) for n in first.sizes[1:-1]]  # ranges [6, n] that say nothing
+        self.absolute = np.abs(weights)
+
+    def inputs(self, lo: np.ndarray, hi: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Boxes [B, m] of raw inputs after the scaling, each step of it rounded.
+
+        A proof halves the inputs of the first copy alone, so those of the second, ends `root` [2, m], count for the
+        largest number that is rounded.
+        """
+        ends = np.stack([lo, hi, *np.broadcast_to(root[:, None], (2, *lo.shape))])
+        for step in self.nets[0].scaling:
+            ends = scaled(step, ends)
+            e = np.abs(ends).max(axis=0) * self.unit
+            ends = np.stack([f(*pair) + s * e for pair in (ends[:2], ends[2:]) for f, s in ORDERED])
+        return ends[0], ends[1]
 
     def bounded(self, lo: np.ndarray, hi: np.ndarray, known: list[np.ndarray] | None, joint: bool) -> Bounded:
         """Ranges, states and bounds in boxes [B, m] of scaled inputs, within what is known of boxes around them.
@@ -63,20 +97,28 @@ class Twins:
         none = np.zeros_like(lo)
         below, layers, states = np.stack([lo, hi, lo, hi, none, none]), [], []
         for layer in range(self.depth):
-            r = self._through(layer, below)
+            noise = self._noise(layer, below)
+            r = self._through(layer, below, noise)
             if known is not None:
                 r = octagon.meet(r, known[layer])
             r = octagon.mended(octagon.close(r))
             if layer:
-                r = self._lemmas(layer, r, states, lo, hi, joint)
+                r = self._lemmas(layer, r, noise, states, lo, hi, joint)
             layers.append(r)
-            states.append(State.of(r))
+            states.append(State.of(r, noise))
             below = octagon.after_relu(r)
         shape = (len(lo), *self.kappa[0].shape)
         kappa = (np.broadcast_to(self.kappa[0], shape), np.broadcast_to(self.kappa[1], shape))
-        return Bounded(layers, states, self._back(kappa, self.const, self.depth - 1, states, lo, hi))
+        bounds = self._back(kappa, self.const, self.depth - 1, states, lo, hi)
+        return Bounded(layers, states, bounds + 2 * self._noise(self.depth, below) @ self.absolute.T)
 
-    def _through(self, layer: int, a: np.ndarray) -> np.ndarray:
+    def _noise(self, layer: int, a: np.ndarray) -> np.ndarray:
+        """ε [B, n] of a layer: the larger one of both networks."""
+        largest = np.maximum(np.abs(a[:4]).max(axis=0), 0.0)
+        sums = [largest @ np.abs(net.weights[layer]).T + np.abs(net.biases[layer]) for net in self.nets]
+        return self.gamma[layer] * np.maximum(*sums) + GRID
+
+    def _through(self, layer: int, a: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Ranges of a layer by intervals with differences, from those of what it reads [6, B, n]."""
         out = np.empty((6, a.shape[1], len(self.nets[0].biases[layer])))
         for c, net in enumerate(self.nets):
@@ -85,10 +127,19 @@ class Twins:
         (half, apart), shift = self.half[layer], self.nets[0].biases[layer] - self.nets[1].biases[layer]
         moved, drift = _interval(half, a[4], a[5]), _interval(apart, a[0] + a[2], a[1] + a[3])
         out[4], out[5] = (p + q + shift for p, q in zip(moved, drift, strict=True))
+        out[octagon.LOWER, :] -= noise * WIDER
+        out[octagon.UPPER, :] += noise * WIDER
         return out
 
     def _lemmas(
-        self, layer: int, r: np.ndarray, states: list[State], lo: np.ndarray, hi: np.ndarray, joint: bool
+        self,
+        layer: int,
+        r: np.ndarray,
+        noise: np.ndarray,
+        states: list[State],
+        lo: np.ndarray,
+        hi: np.ndarray,
+        joint: bool,
     ) -> np.ndarray:
         """Ranges of units that are not settled, met with what the rule says of them."""
         unsettled = ~octagon.settled(r)
@@ -101,7 +152,8 @@ class Twins:
             shape = (len(lo), 2 * len(j), w.shape[1])
             kappa = (np.broadcast_to(np.concatenate(k), shape) for k in ([w, -w], [-v, v]))
             alone.append(self._back(tuple(kappa), np.concatenate([b - c, c - b]), layer - 1, states, lo, hi))
-        most = [np.split(part, 2, axis=1) for part in alone]
+        wider = np.tile(noise[:, j], 2)
+        most = [np.split(part + k * wider, 2, axis=1) for part, k in zip(alone, (1, 1, 2), strict=False)]
         found = r[:, :, j].copy()
         found[: 2 * len(most)] = [end for up, down in most for end in (-down, up)]
         some = octagon.mended(octagon.close(octagon.meet(r[:, :, j], found)))
@@ -131,7 +183,7 @@ class Twins:
             left = np.maximum(some * np.maximum(low, 0) - slope * low, some * np.maximum(high, 0) - slope * high)
             left = np.where((low < 0) & (high > 0), np.maximum(left, 0.0), left)
             t[..., state.open] = slope
-            bound = bound + left.sum(axis=-1) + t @ net.biases[layer]
+            bound = bound + left.sum(axis=-1) + t @ net.biases[layer] + state.moved(np.abs(t))
             k = t @ net.weights[layer]
         return bound + _most(k, lo, hi)
 
@@ -153,6 +205,7 @@ class Twins:
                 t1[..., j], t2[..., j], left = own(first[..., j], second[..., j], state.ranges, state.points)
                 const = const + left.sum(axis=-1)
             const = const + t1 @ self.nets[0].biases[layer] + t2 @ self.nets[1].biases[layer]
+            const = const + state.moved(np.abs(t1) + np.abs(t2))
             first, second = t1 @ self.nets[0].weights[layer], t2 @ self.nets[1].weights[layer]
         return const + _most(first + second, lo, hi)
 

@@ -28,40 +28,45 @@ def crown(layers: Sequence[nn.Module], boxes: Sequence[Box], sign: torch.Tensor)
     `boxes` are those of `interval`, the input's first; `sign` is [B], +1 or −1, of one output, or a form [B, o] of
     several.
     """
-    a = sign.to(boxes[-1][0]).reshape(len(sign), -1)
-    constant = torch.zeros_like(a[:, 0])
+    return crown_forms(layers, boxes, sign.reshape(len(sign), 1, -1))[:, 0]
+
+
+def crown_forms(layers: Sequence[nn.Module], boxes: Sequence[Box], forms: torch.Tensor) -> torch.Tensor:
+    """Lower bounds of k forms [B, k, o] of the outputs over the input boxes, [B, k], all in one pass."""
+    a = forms.to(boxes[-1][0])
+    constant = torch.zeros_like(a[:, :, 0])
     for layer, (lower, upper) in zip(reversed(layers), reversed(boxes[:-1]), strict=True):
         if isinstance(layer, nn.ReLU):
-            a, extra = _relu(a, lower, upper)
+            a, extra = _relu(a, lower[:, None], upper[:, None])
         else:
             a, extra = _affine(layer, a, lower)
         constant = constant + extra
-    lower, upper = boxes[0]
-    return constant + (a.clamp(min=0) * lower + a.clamp(max=0) * upper).flatten(1).sum(dim=1)
+    lower, upper = (end[:, None] for end in boxes[0])
+    return constant + (a.clamp(min=0) * lower + a.clamp(max=0) * upper).flatten(2).sum(dim=2)
 
 
 def _relu(a: torch.Tensor, lower: torch.Tensor, upper: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """A·relu(z) ≥ A'·z + extra; a, lower, upper [B, …]."""
+    """A·relu(z) ≥ A'·z + extra; a [B, k, …], lower and upper [B, 1, …]."""
     up, low = upper.clamp(min=0), lower.clamp(max=0)
     slope = up / (up - low).clamp(min=TINY)  # 1 if always on, 0 if always off
     alpha = ((upper > -lower) & (upper > 0)).to(a.dtype)
     positive, negative = a.clamp(min=0), a.clamp(max=0)
-    extra = (negative * slope * -low).flatten(1).sum(dim=1)
+    extra = (negative * (slope * -low)).flatten(2).sum(dim=2)
     return positive * alpha + negative * slope, extra
 
 
 def _affine(layer: nn.Module, a: torch.Tensor, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """A·layer(z) = A'·z + extra; `inputs` [B, …] has the layer's input shape."""
-    nothing = a.new_zeros(len(a))
+    """A·layer(z) = A'·z + extra; a [B, k, …], `inputs` [B, …] has the layer's input shape."""
+    nothing = a.new_zeros(a.shape[:2])
     if isinstance(layer, nn.Linear):
         return a @ layer.weight, nothing if layer.bias is None else a @ layer.bias
     if isinstance(layer, nn.Conv2d):
-        back = _transposed(layer, a, inputs.shape[-2:])
-        return back, nothing if layer.bias is None else (a.sum(dim=(2, 3)) @ layer.bias)
+        back = _transposed(layer, a.flatten(0, 1), inputs.shape[-2:]).unflatten(0, a.shape[:2])
+        return back, nothing if layer.bias is None else (a.sum(dim=(3, 4)) @ layer.bias)
     if isinstance(layer, nn.ZeroPad2d):
         left, right, top, bottom = layer.padding
         return a[..., top : a.shape[-2] - bottom, left : a.shape[-1] - right], nothing
-    return a.reshape(inputs.shape), nothing  # Flatten, Unflatten
+    return a.reshape(*a.shape[:2], *inputs.shape[1:]), nothing  # Flatten, Unflatten
 
 
 def _transposed(layer: nn.Conv2d, a: torch.Tensor, size: torch.Size) -> torch.Tensor:

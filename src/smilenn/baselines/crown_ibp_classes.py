@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from smilenn.baselines.agnostic import Backbone
-from smilenn.baselines.crown import crown
+from smilenn.baselines.crown import crown_forms
 from smilenn.baselines.crown_ibp import Ramp
 from smilenn.baselines.descent import Descent
 from smilenn.baselines.interval import interval
@@ -81,8 +81,7 @@ def class_bounds(
     weight, bias = rows @ last.weight, rows @ last.bias
     low, high = (end[:, None] for end in boxes[-2])
     ibp = (weight.clamp(min=0) * low + weight.clamp(max=0) * high).sum(dim=2) + bias
-    back = torch.stack([crown(layers, boxes, rows[:, j]) for j in range(last.out_features)], dim=1)
-    return ibp, back
+    return ibp, crown_forms(layers, boxes, rows)
 
 
 @torch.no_grad()

@@ -20,7 +20,7 @@ import struct
 import sys
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -311,10 +311,31 @@ class Packed:
         self.rows = [packed(row, self.slot) for row in rows] if drop <= LONGEST else []
         self.most = [max(map(abs, row)) for row in rows]
         self.reach = sum(self.most)
-        ones = packed([1] * len(rows[0]), self.slot)
-        self.bytes, self.half = len(rows[0]) * self.slot, ones << (drop + 63)
-        self.almost = ones * ((1 << drop) - 1)  # added before bits are dropped, it rounds up
-        self.layout = struct.Struct("<" + f"{drop // 8}xQ" * len(rows[0]))
+        self.cells: list[list[bytes]] = []  # entries of rows, for parts
+        self.frames: dict[int, int] = {}  # a 1 in so many slots
+        self.frame(len(rows[0]), packed([1] * len(rows[0]), self.slot))
+
+    def frame(self, columns: int, ones: int) -> None:
+        """What unpacks totals of so many columns."""
+        self.columns, self.bytes, self.half = columns, columns * self.slot, ones << (self.drop + 63)
+        self.almost = ones * ((1 << self.drop) - 1)  # added before bits are dropped, it rounds up
+        self.layout = struct.Struct("<" + f"{self.drop // 8}xQ" * columns)
+
+    def part(self, rows: Ints, columns: Ints) -> Packed:
+        """Some rows and columns alone."""
+        out, n = copy(self), len(columns)
+        if self.rows and not self.cells:
+            half = 1 << (8 * self.slot - 1)
+            self.cells = [[(v + half).to_bytes(self.slot, "little") for v in row] for row in self.matrix]
+        if n not in self.frames:
+            self.frames[n] = packed([1] * n, self.slot)
+        ones = self.frames[n]
+        raised, some = ones << (8 * self.slot - 1), [self.cells[j] for j in rows] if self.rows else []
+        out.rows = [int.from_bytes(b"".join([row[i] for i in columns]), "little") - raised for row in some]
+        out.matrix, out.most = [[self.matrix[j][i] for i in columns] for j in rows], [self.most[j] for j in rows]
+        out.reach = sum(out.most)
+        out.frame(n, ones)
+        return out
 
     def total(self, t: Ints) -> int | None:
         """All of t·M in one number; None if an entry may be too large for its slot."""
@@ -325,12 +346,14 @@ class Packed:
     def times(self, t: Ints) -> Ints:
         """⌈t·M·2^-drop⌉."""
         if not any(t):
-            return [0] * len(self.matrix[0])
+            return [0] * self.columns
         total = self.total(t)
         return self.rounded(total, True) if total is not None else [ceil_shift(v, self.drop) for v in self.plain(t)]
 
     def exactly(self, t: Ints) -> Ints:
         """t·M."""
+        if not any(t):
+            return [0] * self.columns
         total = self.total(t)
         return self.whole(total) if total is not None else self.plain(t)
 
@@ -647,6 +670,7 @@ class Gates:
     on: tuple[Ints, Ints]
     open: Ints
     mixed: tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]  # unit, l_c, u_c
+    thin: dict[int, Thin] = field(default_factory=dict)  # by copy
 
     @classmethod
     def of(cls, ranges: list[Octagon]) -> Gates:
@@ -655,6 +679,34 @@ class Gates:
         second = [(j, r[2], r[3]) for j, r in enumerate(ranges) if r[2] < 0 < r[3]]
         on = [int(r[0] >= 0) for r in ranges], [int(r[2] >= 0) for r in ranges]
         return cls(on, [j for j, r in enumerate(ranges) if not settled(r)], (first, second))
+
+
+@dataclass
+class Thin:
+    """A layer of one copy without units that are off, whose slopes are 0 whatever their coefficients are."""
+
+    kept: Ints
+    on: Ints
+    mixed: list[tuple[int, int, int]]  # place among those kept, l_c, u_c
+    noise: Ints
+    b: Ints
+    back: Packed  # to what is kept of the layer below
+
+    @classmethod
+    def of(cls, copy: int, layer: int, cell: Cell, net: Net) -> Thin:
+        """From the gates of a layer and of the one below it."""
+        gates = cell.gates[layer]
+        kept = _kept(copy, gates)
+        below = _kept(copy, cell.gates[layer - 1]) if layer > 1 else list(range(net.sizes[0]))
+        at = {j: place for place, j in enumerate(kept)}
+        mixed = [(at[j], low, high) for j, low, high in gates.mixed[copy]]
+        on, noise, b = ([part[j] for j in kept] for part in (gates.on[copy], cell.noise[layer], net.b[layer - 1]))
+        return cls(kept, on, mixed, noise, b, net.back[layer - 1].part(kept, below))
+
+
+def _kept(copy: int, gates: Gates) -> Ints:
+    mixed = {j for j, _, _ in gates.mixed[copy]}
+    return [j for j, on in enumerate(gates.on[copy]) if on or j in mixed]
 
 
 class Work:
@@ -977,19 +1029,23 @@ class Proof(Reader):
         """The same for one copy alone, in version 2: κ·relu(s) + const with own slopes."""
         net = (self.net, self.net.second)[copy]
         for layer in range(top, 0, -1):
-            gates = cell.gates[layer]
-            t = list(map(mul, kappa, gates.on[copy]))
-            for j, low, high in gates.mixed[copy]:  # `alone` written out, and r, which is 0 for κ ≤ 0
+            thin = cell.gates[layer].thin.get(copy)
+            if thin is None:
+                thin = cell.gates[layer].thin[copy] = Thin.of(copy, layer, cell, net)
+            if layer == top:
+                kappa = [kappa[j] for j in thin.kept]
+            t = list(map(mul, kappa, thin.on))
+            for j, low, high in thin.mixed:  # `alone` written out, and r, which is 0 for κ ≤ 0
                 k = kappa[j]
                 if k > 0:
                     t[j] = x = k * high // (high - low)
                     const += (k - x) * high
                 elif high > -low:
                     t[j] = k
-            const += sum(map(mul, map(abs, t), cell.noise[layer]))
-            const += ceil_shift(sum(map(mul, t, net.b[layer - 1])) << G, net.E)
-            self.work.add(len(t) * (16 + 2 * net.sizes[layer - 1]))
-            kappa = down_to(layer, t, net)
+            const += sum(map(mul, map(abs, t), thin.noise))
+            const += ceil_shift(sum(map(mul, t, thin.b)) << G, net.E)
+            self.work.add(net.sizes[layer] * (16 + 2 * net.sizes[layer - 1]))
+            kappa = thin.back.times(t) if layer > 1 else thin.back.exactly(t)
         total = sum(max(k * low, k * high) for k, (low, high) in zip(kappa, cell.sides[copy], strict=True))
         return const + ceil_shift(total, net.E)
 

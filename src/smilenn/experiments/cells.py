@@ -65,7 +65,7 @@ def run_cells(
                 failures.append(record)
             else:
                 done[key_of(record["cell"])] = record
-                _append(out, record)
+                append(out, record)
             if callback is not None:
                 callback(Progress("cells", finished, steps, seconds=time.perf_counter() - begun, message=message))
     if failures:
@@ -82,7 +82,8 @@ def _told(record: Row, failures: Sequence[Row]) -> str:
     return f"{message}: failed as before" if known else f"{message}: {record['error']}"
 
 
-def _append(out: Path | None, record: Row) -> None:
+def append(out: Path | None, record: Row) -> None:
+    """Write a finished cell as a line."""
     if out is not None:
         with out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")

@@ -67,7 +67,7 @@ def cells(options: Options) -> list[Cell]:
 
 def compute(model: str, seed: int, quick: bool, delta: float, *, options: Options) -> list[Row]:
     """One cell: clean and certified accuracy at every δ of its norm, the least of a class, status, seconds."""
-    (x, y), (x_test, y_test) = data = _digits() if quick else _mnist(options)
+    (x, y), (x_test, y_test) = data = images(quick, options)
     row: Row = {"model": model, "seed": seed, "delta": delta, "data": "digits" if quick else "mnist"}
     row |= {"device": options.device}
     begun = time.perf_counter()
@@ -76,25 +76,39 @@ def compute(model: str, seed: int, quick: bool, delta: float, *, options: Option
         took = time.perf_counter() - begun
         found = _shares(lambda at: verify_classes(net, x_test, y_test, at), y_test, "inf")
         return [row | {"norm": "inf", "status": "none", "seconds": took} | found]
+    unfitted = fresh(model, delta, seed, quick, options.device)
+    estimator, took = obtained(unfitted, options, name_of(model, delta, seed), x, y)
+    assert isinstance(estimator, SmileClassifier)
+    return [row | {"seconds": took, **judged(estimator, model, x_test, y_test)}]
+
+
+def name_of(model: str, delta: float, seed: int) -> str:
+    """What the model folder of a cell is called."""
+    return f"robustness-{model}-{delta}-{seed}"
+
+
+def fresh(model: str, delta: float, seed: int, quick: bool, device: str) -> SmileClassifier:
+    """The estimator of a cell, not fitted yet."""
     norm, deltas = TRAINED[model]
-    fresh = SmileClassifier(
+    return SmileClassifier(
         properties=[Robust(str(one), norm=norm) for one in deltas[delta]],
-        domain=_box(x.shape[1]),
-        network=Network(encoder="image", device=options.device),
+        domain=_box(64 if quick else 784),
+        network=Network(encoder="image", device=device),
         config=QUICK[norm] if quick else None,
         validation_fraction=0.0,
         random_state=seed,
         out_of_bounds="clamp",
     )
-    estimator, took = obtained(fresh, options, f"robustness-{model}-{delta}-{seed}", x, y)
-    assert isinstance(estimator, SmileClassifier)
-    right = estimator.predict(x_test) == y_test
-    radius = estimator.certified_radius(x_test, norm)
-    found = _shares(lambda at: (right, radius >= at), y_test, norm)
-    accepted = estimator.accepted(estimator.outputs(x_test))
-    assert accepted is not None
+
+
+def judged(estimator: SmileClassifier, model: str, x: np.ndarray, y: np.ndarray) -> Row:
+    """What a fitted model does on test images x [n, m], y [n], from one look at them; its norm and status."""
+    norm, logits = TRAINED[model][0], estimator.outputs(x)
+    right, radius, accepted = estimator.decided(logits) == y, estimator.radius(logits, norm), estimator.accepted(logits)
+    assert radius is not None and accepted is not None
+    found = _shares(lambda at: (right, radius >= at), y, norm)
     found |= {"accepted": float(accepted.mean()), "accepted_right": float(right[accepted].mean())}
-    return [row | {"norm": norm, "seconds": took, **outcome(estimator.verdict_)} | found]
+    return {"norm": norm, **outcome(estimator.verdict_)} | found
 
 
 def _shares(judged: Callable[[float], tuple[np.ndarray, np.ndarray]], y: np.ndarray, norm: Norm) -> Row:
@@ -109,6 +123,11 @@ def _shares(judged: Callable[[float], tuple[np.ndarray, np.ndarray]], y: np.ndar
 
 
 Part = tuple[np.ndarray, np.ndarray]
+
+
+def images(quick: bool, options: Options) -> tuple[Part, Part]:
+    """Training and test images as pixels from 0 to 1, with their digits."""
+    return _digits() if quick else _mnist(options)
 
 
 def _mnist(options: Options) -> tuple[Part, Part]:

@@ -22,6 +22,7 @@ from typing import Self
 import torch
 
 from smilenn.errors import SmileError
+from smilenn.model.pools import thread_pools
 from smilenn.model.profile import assert_ieee
 
 _TURN = threading.RLock()  # of those who set the number of threads of the whole process
@@ -60,11 +61,10 @@ class OneLibraryThread:
 
     def __enter__(self) -> Self:
         from joblib import parallel_config
-        from threadpoolctl import ThreadpoolController
 
         _TURN.acquire()
         try:
-            pools = ThreadpoolController()  # anew every time: a library may have been loaded since
+            pools = thread_pools()
             self.limits = pools.limit(limits=1)
             self.limits.__enter__()
         except BaseException:
@@ -101,9 +101,7 @@ class AsManyThreads:
     """A block in which OpenMP, by which scikit-learn grows trees, has no more threads than torch has."""
 
     def __enter__(self) -> Self:
-        from threadpoolctl import ThreadpoolController
-
-        self.limits = ThreadpoolController().limit(limits=torch.get_num_threads(), user_api="openmp")
+        self.limits = thread_pools().limit(limits=torch.get_num_threads(), user_api="openmp")
         self.limits.__enter__()
         return self
 

@@ -220,10 +220,20 @@ def _distinct(claim: Claim, premise: Premise, s: Snapshot) -> tuple[tuple[Frame,
     """The rows; of two that a symmetric premise maps onto each other only the first."""
     frames = [_frame(inequality, claim.copies, s) for inequality in claim.rows]
     rows = [_reduce(frame, s) for frame in frames]
-    kept = list(range(len(rows)))
-    if premise.symmetric:
-        kept = [i for i, row in enumerate(rows) if not any(_swapped(row, other) for other in rows[:i])]
+    kept = _unswapped(rows) if premise.symmetric else range(len(rows))
     return tuple(frames[i] for i in kept), tuple(rows[i] for i in kept)
+
+
+def _unswapped(rows: Sequence[Row]) -> list[int]:
+    """Indices of rows that are no earlier row with its copies exchanged; only rows with its weights are compared."""
+    earlier: dict[bytes, list[Row]] = {}
+    kept = []
+    for i, row in enumerate(rows):
+        weights = row.outputs + 0.0  # -0 becomes 0: equal numbers are the same bytes
+        if not any(_swapped(row, other) for other in earlier.get(weights[::-1].tobytes(), ())):
+            kept.append(i)
+        earlier.setdefault(weights.tobytes(), []).append(row)
+    return kept
 
 
 def _region(premise: Premise, s: Snapshot) -> Region:

@@ -27,7 +27,8 @@ import torch
 from smilenn.model.encoders import Branch, Distance
 from smilenn.model.encoders.powers import power_near
 from smilenn.model.net import SmileNet
-from smilenn.train.adam import set_rate
+from smilenn.train.adam import adam_step, forget_gradients, set_rate
+from smilenn.train.apart import Every, apart
 from smilenn.train.augment import GENTLE, USUAL, changed, drawn_for
 from smilenn.train.encoded import seen
 from smilenn.train.losses import Decides
@@ -43,6 +44,9 @@ THETA = 0.5  # of the inputs' range, unless the config's margin says another
 BETAS, EPS, DECAY = (0.9, 0.99), 1e-10, 5e-3
 BACKBONE_RATE = 1e-3
 SETTLE_ROWS, BLOCK = 8192, 1024
+
+
+Step = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None, float], torch.Tensor]
 
 
 def moves(net: SmileNet) -> bool:
@@ -61,11 +65,19 @@ def _distances(net: SmileNet) -> list[Distance]:
 
 def distance_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch; the record for the history."""
-    net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
-    layers, batches = _distances(net), task.batches(rng)
+    nets = _nets_apart(state, task)
+    if not nets:
+        return _epoch(state, task, _class_step(state, task) if task.decides == "largest" else _sign_step(state, task))
+    with apart(len(nets)) as every:
+        return _epoch(state, task, _apart_step(state, task, nets, every))
+
+
+def _epoch(state: State, task: Training, step: Step) -> dict[str, Any]:
+    """One epoch of these steps."""
+    config, rng = task.config, rngs(task.seed, state.phase, state.unit)
+    layers, batches = _distances(state.net), task.batches(rng)
     several, patched = task.decides == "largest", layers[0].patches is not None
     changes = drawn_for(batches, rng, GENTLE if several else USUAL) if config.augment == "affine" else None
-    step = _class_step(state, task) if several else _sign_step(state, task)
     losses: list[torch.Tensor] = []
     for number, index in enumerate(batches):
         done = (state.unit + number / len(batches)) / max(1, config.epochs)
@@ -86,9 +98,6 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
     return {"loss": float(np.mean(found))}
 
 
-Step = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None, float], torch.Tensor]
-
-
 def _class_step(state: State, task: Training) -> Step:
     """A step of a net for several classes: rows x, y, w and how far p has grown → the loss."""
     net, theta, boxed, recorded = state.net, task.config.margin or THETA, moves(state.net), _recorded(state, task)
@@ -101,6 +110,38 @@ def _class_step(state: State, task: Training) -> Step:
             return recorded(None if math.isinf(p) else power_near(p), given)
         loss = _class_loss(net, theta, u, y, w, *_weights(grown))
         return _moved(state, loss + _beside(net, task, x, y, w) if boxed else loss)
+
+    return step
+
+
+def _nets_apart(state: State, task: Training) -> list[Branch]:
+    """The nets of a mean on patches that learn each by itself on a processor; none where there is but one net."""
+    net = state.net
+    if net.encoder is None or task.x.is_cuda or task.decides != "largest" or moves(net):
+        return []
+    nets = net.encoder.learned
+    patched = all(layer.patches is not None for layer in _distances(net))
+    return nets if patched and len(nets) > 1 and net.encoder.encoded.all() else []
+
+
+def _apart_step(state: State, task: Training, nets: Sequence[Branch], every: Every) -> Step:
+    """A step of a mean on patches, each of whose nets has a loss of its own."""
+    net, theta = state.net, task.config.margin or THETA
+
+    def step(x: torch.Tensor, y: torch.Tensor, w: torch.Tensor | None, grown: float) -> torch.Tensor:
+        u, weights = net.scale(x).float(), _weights(grown)
+        forget_gradients(state.optimizer)
+
+        def learn(one: Branch) -> torch.Tensor:
+            loss = _loss(-one(u)[:, None], theta, y, w, *weights)
+            loss.backward()
+            return loss.detach()
+
+        loss = sum(every([partial(learn, one) for one in nets]), torch.zeros(()))
+        finite(float(loss))
+        adam_step(state.optimizer)
+        net.project_()
+        return loss
 
     return step
 
@@ -170,8 +211,18 @@ def _class_loss(
     their labels.
     """
     assert net.encoder is not None
-    o = y.shape[1]
-    f = -net.encoder.uncut(u).reshape(len(u), -1, o)  # [B, nets, o]
+    return _loss(-net.encoder.uncut(u).reshape(len(u), -1, y.shape[1]), theta, y, w, cap, entropy)
+
+
+def _loss(
+    f: torch.Tensor,
+    theta: float,
+    y: torch.Tensor,
+    w: torch.Tensor | None,
+    cap: torch.Tensor | float,
+    entropy: torch.Tensor | float,
+) -> torch.Tensor:
+    """The same from the logits f [B, nets, o] of the nets."""
     true = y.argmax(dim=1)[:, None, None].expand(-1, f.shape[1], 1)
     m = f.gather(2, true) - f.scatter(2, true, -torch.inf).amax(dim=2, keepdim=True)
     short = torch.relu(1 - m / theta)

@@ -46,18 +46,19 @@ class _PatchNorm(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, w: torch.Tensor, power: Power | None) -> torch.Tensor:
-        out = x.new_empty(len(x), *w.shape[:2])
+        out, tiny = x.new_empty(len(x), *w.shape[:2]), torch.finfo(x.dtype).tiny
         rows = min(len(x), _rows(w))
         # two blocks for all rows: a fresh one for each operation would cost more than the operation
         first, second = x.new_empty(rows, *w.shape), x.new_empty(rows, *w.shape)
         for part, most in zip(x.split(rows), out.split(rows), strict=True):
             d, e = first[: len(part)], second[: len(part)]
             torch.sub(part[:, :, None, :], w, out=d)
-            torch.amax(d.abs_(), dim=3, out=most)
-            if power is not None:
-                d.mul_(most.clamp(min=torch.finfo(d.dtype).tiny).reciprocal_()[..., None])
-                square = d.mul_(d)
-                most.mul_(raised(square, power, e).mul_(square).sum(dim=3).pow_(1 / power.p))
+            if power is None:
+                torch.amax(d.abs_(), dim=3, out=most)
+                continue
+            torch.amax(d.mul_(d), dim=3, out=most)
+            square = d.mul_(most.clamp(min=tiny).reciprocal_()[..., None])
+            most.sqrt_().mul_(raised(square, power, e).mul_(square).sum(dim=3).pow_(1 / power.p))
         ctx.save_for_backward(x, w, out)
         ctx.power = power
         return out
@@ -73,13 +74,23 @@ class _PatchNorm(torch.autograd.Function):
         for some in moving.split(rows):
             d, square, e = first[: len(some)], second[: len(some)], third[: len(some)]
             torch.sub(x[some][:, :, None, :], w, out=d)
-            d.mul_(out[some].clamp(min=torch.finfo(d.dtype).tiny).reciprocal_()[..., None])
-            slope = _largest(d) if ctx.power is None else raised(torch.mul(d, d, out=square), ctx.power, e).mul_(d)
-            slope.mul_(grad[some][..., None])
+            d.mul_(_factors(out[some], grad[some], ctx.power)[..., None])
+            if ctx.power is None:
+                slope = _largest(d).mul_(grad[some][..., None])
+            else:
+                slope = raised(torch.mul(d, d, out=square), ctx.power, e).mul_(d)
             if grad_x is not None:
                 grad_x[some] = slope.sum(dim=2)
             grad_w -= slope.sum(dim=0)
         return grad_x, grad_w, None
+
+
+def _factors(out: torch.Tensor, grad: torch.Tensor, power: Power | None) -> torch.Tensor:
+    """What differences are multiplied by: 1/‖d‖, of a power times the root of g, so that (d·factor)^(p−1) is the slope
+    times g and no pass over the differences is needed for g.
+    """
+    each = out.clamp(min=torch.finfo(out.dtype).tiny).reciprocal_()
+    return each if power is None else each.mul_(grad.abs().pow_(1 / (power.p - 1))).mul_(grad.sign())
 
 
 def _rows(w: torch.Tensor) -> int:
