@@ -168,6 +168,40 @@ def test_a_time_limit_stops_boosting(monkeypatch):
     assert all(layer.trees[0] <= 2 * FIRST for branch in branches(model) for layer in branch.layers)
 
 
+def _sizes_tried(monkeypatch, estimator, x, y):
+    """The sizes of all boosters that a fit tries, and the most leaves of a tree that it keeps."""
+    made, tried = boosted._booster, []
+    monkeypatch.setattr(boosted, "_booster", lambda *given: tried.append(given[-1]) or made(*given))
+    model = estimator(properties=Monotone(increasing=["income"]), config=QUICK, random_state=0).fit(x, y)
+    monkeypatch.setattr(boosted, "_booster", made)
+    return tried, model
+
+
+def test_plain_trees_are_tried_on_small_tables_of_yes_and_no(monkeypatch):
+    x, y = table()
+    noisy = np.random.default_rng(5).random(len(y)) < 1 / (1 + np.exp(-(y - y.mean()) / 4))
+    tried, model = _sizes_tried(monkeypatch, SmileClassifier, x, noisy)
+    assert set(tried) == {*boosted.RICH, *boosted.PLAIN} and model.verdict_.certificate
+    monkeypatch.setattr(boosted, "TRIED", len(x) - 1)
+    assert set(_sizes_tried(monkeypatch, SmileClassifier, x, noisy)[0]) == set(boosted.RICH)
+    monkeypatch.setattr(boosted, "TRIED", len(x))
+    assert set(_sizes_tried(monkeypatch, SmileRegressor, x, y)[0]) == set(boosted.RICH)
+
+
+@pytest.mark.parametrize(("woven", "leaves"), [(False, 2), (True, 31)])
+def test_kept_rows_choose_the_size_of_trees(monkeypatch, woven, leaves):
+    """Stumps are enough for one noisy jump, and say nothing of two jumps that undo each other."""
+    monkeypatch.setattr(boosted, "RICH", ((31, 1),))
+    monkeypatch.setattr(boosted, "PLAIN", ((2, 20),))
+    x, _ = table(600)
+    jump = x["income"] > 5
+    target = jump ^ (x["debt"] > 2.5) if woven else jump ^ (np.random.default_rng(1).random(len(x)) < 0.3)
+    kept, convert = [], boosted.convert
+    monkeypatch.setattr(boosted, "convert", lambda one, *more: kept.append(one.max_leaf_nodes) or convert(one, *more))
+    SmileClassifier(properties=Monotone(increasing=["age"]), config=QUICK, random_state=0).fit(x, target)
+    assert len(kept) == 4 and kept.count(leaves) >= 3
+
+
 def test_rows_of_one_class_get_no_trees():
     """A class that a group never sees cannot be learned from it."""
     x, _ = table(60)
