@@ -188,11 +188,18 @@ def test_plain_trees_are_tried_on_small_tables_of_yes_and_no(monkeypatch):
     assert set(_sizes_tried(monkeypatch, SmileRegressor, x, y)[0]) == set(boosted.RICH)
 
 
+@pytest.mark.parametrize(("fewest", "most", "fine"), [(400, 400, True), (401, 500, False), (300, 399, False)])
+def test_numbers_of_some_thousand_rows_have_fine_trees(monkeypatch, fewest, most, fine):
+    monkeypatch.setattr(boosted, "FINER", (fewest, most))
+    tried, _ = _sizes_tried(monkeypatch, SmileRegressor, *table(400))
+    assert set(tried) == set(boosted.FINE if fine else boosted.RICH)
+
+
 @pytest.mark.parametrize(("woven", "leaves"), [(False, 2), (True, 31)])
 def test_kept_rows_choose_the_size_of_trees(monkeypatch, woven, leaves):
     """Stumps are enough for one noisy jump, and say nothing of two jumps that undo each other."""
-    monkeypatch.setattr(boosted, "RICH", ((31, 1),))
-    monkeypatch.setattr(boosted, "PLAIN", ((2, 20),))
+    monkeypatch.setattr(boosted, "RICH", ((31, 1, 0.0),))
+    monkeypatch.setattr(boosted, "PLAIN", ((2, 20, 0.0),))
     x, _ = table(600)
     jump = x["income"] > 5
     target = jump ^ (x["debt"] > 2.5) if woven else jump ^ (np.random.default_rng(1).random(len(x)) < 0.3)

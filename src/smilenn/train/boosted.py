@@ -6,6 +6,7 @@ A booster reads what the networks of its output read, rises and falls with the s
 the encoder (model/encoders/trees.py), equal to the booster on every row it was fitted on. The rows kept from its group
 say when to stop. Groups have trees of two sizes: their mean is better than either. On a small table of yes and no such
 trees may learn noise, so each group is also tried with plain ones, of few leaves with more rows; its kept rows choose.
+Numbers of some thousand rows have finer trees, whose leaves have more rows and are drawn to zero.
 
 The numbers were chosen on kept rows of training parts of the tables in docs/tables.md.
 """
@@ -36,9 +37,11 @@ from smilenn.train.phases import Training
 logger = logging.getLogger(__name__)
 
 RATE = 0.1
-RICH = ((31, 5), (63, 5))  # leaves of a tree and least rows of a leaf, by turns
-PLAIN = ((8, 20), (16, 20))
+RICH = ((31, 5, 0.0), (63, 5, 0.0))  # leaves of a tree, least rows of a leaf and how it is drawn to zero, by turns
+PLAIN = ((8, 20, 0.0), (16, 20, 0.0))
+FINE = ((63, 20, 5.0), (127, 20, 5.0))
 TRIED = 10_000  # rows up to which plain trees are tried
+FINER = (5_000, 50_000)  # rows from which and up to which trees of numbers are fine; they take half as long again
 FEATURES = 0.5  # of the columns that a node may choose from
 MOST, PATIENCE = 1000, 20  # trees of a booster, and how many it adds without a gain
 CATEGORIES = 255  # that a column of the booster may have
@@ -121,8 +124,8 @@ def _fits(net: SmileNet, kind: LossKind, signs: Sequence[Directions]) -> bool:
     return kind != "ce" or (all(one == signs[0] for one in signs) and not any(signs[0].values()))
 
 
-Size = tuple[int, int]
-"""Leaves of a tree, and the least rows of a leaf."""
+Size = tuple[int, int, float]
+"""Leaves of a tree, the least rows of a leaf, and the weight of the squares of its values."""
 
 
 @dataclass(frozen=True)
@@ -133,9 +136,10 @@ class _Place:
     seed: int
 
     def sizes(self, kind: LossKind, rows: int, limited: bool) -> list[Size]:
-        """What to try; the first where a limit or many rows leave no time for more."""
+        """What to try; a time limit leaves none for a second try."""
+        first = FINE if kind == "mse" and FINER[0] <= rows <= FINER[1] else RICH
         plain = kind == "bce" and rows <= TRIED and not limited
-        return [family[self.group % len(family)] for family in ((RICH, PLAIN) if plain else (RICH,))]
+        return [family[self.group % len(family)] for family in ((first, PLAIN) if plain else (first,))]
 
 
 def _group(
@@ -235,6 +239,7 @@ def _booster(kind: LossKind, t: int, table: Table, place: _Place, size: Size) ->
         "learning_rate": RATE,
         "max_leaf_nodes": size[0],
         "min_samples_leaf": size[1],
+        "l2_regularization": size[2],
         "max_features": FEATURES,
         "categorical_features": table.categories,
         "n_iter_no_change": PATIENCE,
