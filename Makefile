@@ -14,7 +14,7 @@ help:
 	@echo "make demo      train on embedded data, end with a certified model and a report"
 	@echo "make test      the tests (TESTS=path and ARGS='...' narrow them)"
 	@echo "make test-all  the slow tests too"
-	@echo "make mutation  plant faults in both checkers (trust/README.md): ten minutes each on two cores"
+	@echo "make mutation  plant faults in both checkers (trust/README.md)"
 	@echo "make lint      ruff and pyright"
 	@echo "make bench     the benchmarks (ARGS=name runs one)"
 	@echo "make docs      the documentation, into site/"

@@ -8,6 +8,7 @@ waits for its turn on the GPU. It gives the turn on when its last epochs begin, 
 loads the network, judges what it has loaded, and asks both checkers. `--beside` names cells of CROWN-IBP that train on
 processor cores meanwhile. A cell that would not end within `--seconds` is not begun.
 
+    DIR/margins.jsonl       what margins say of each network as soon as it is trained, before its certificate
     DIR/robustness.jsonl    a line for each finished cell, as `smile reproduce` writes it
     DIR/checks.jsonl        what both checkers say of each network, and their seconds
     DIR/models/             the model folders
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from multiprocessing.synchronize import Lock, Semaphore
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from smilenn import load
@@ -117,9 +119,16 @@ def train_and_judge(cell: Cell, options: Options, turn: Turn, shared: Shared, ou
                 turn.give()
 
     say(f"{name}: begins")
+    limit, fresh.certify_limit = fresh.certify_limit, 0.0
     fresh.fit(x, y, callback=told)
+    early = by_margin(fresh.outputs(test[0]), test[1], max(ten_classes.TRAINED[model][1][delta]))
+    with shared.file:
+        append(out / "margins.jsonl", {"model": name, "trained_seconds": trained, **early})
+    say(f"{name}: trained {trained:.0f} s, by margins {json.dumps(early)}")
+    fresh.certify_limit = limit
+    fresh.certify()
     seconds = time.perf_counter() - begun
-    say(f"{name}: trained {trained:.0f} s, fitted {seconds:.0f} s: {fresh.verdict_.sentence()}")
+    say(f"{name}: certified after {seconds:.0f} s: {fresh.verdict_.sentence()}")
     assert options.models is not None
     store(fresh, options.models, name)
     again = load(options.models / name)
@@ -128,6 +137,17 @@ def train_and_judge(cell: Cell, options: Options, turn: Turn, shared: Shared, ou
     row |= {"device": options.device, "seconds": seconds, "trained_seconds": trained}
     written(cell, [row | ten_classes.judged(again, model, *test)], shared, out)
     checked(options.models / name, shared, out)
+
+
+def by_margin(logits: np.ndarray, y: np.ndarray, delta: float) -> Row:
+    """Clean accuracy and, at multiples of δ, the share whose lead is more than that multiple of ε = 1.
+
+    It is what a certificate will say of a distance net, and no more than what it will say of contractions.
+    """
+    two = np.sort(logits, axis=1)[:, -2:]
+    right, lead = logits.argmax(axis=1) == y, two[:, 1] - two[:, 0]
+    shares = {f"{part * delta:.4g}": float((right & (lead > part)).mean()) for part in (1 / 3, 2 / 3, 1.0, 2.0, 3.0)}
+    return {"clean": float(right.mean()), "certified_by_margin": shares}
 
 
 def written(cell: Cell, rows: list[Row], shared: Shared, out: Path) -> None:

@@ -15,6 +15,8 @@ for _variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 # No test opens a window.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+from tests.forked import stop  # noqa: E402
+
 from smilenn.certify import process  # noqa: E402 - after the thread count is fixed
 from smilenn.model import selftest  # noqa: E402
 
@@ -30,6 +32,11 @@ def pytest_collection_finish():
     """What is imported by now stays: the garbage collector need not look through it again, nor look so often."""
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
+
+
+def pytest_sessionfinish():
+    """The process that forks others ends with the tests."""
+    stop()
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
     make test ARGS="-p tests.cpu"
 
-CPU seconds hardly depend on what else the machine does, as the clock does.
+CPU seconds depend less than the clock on what else the machine does. Processes that are forked from a common one
+(tests/forked.py) are in none of the lines.
 """
 
 from collections import Counter

@@ -310,7 +310,7 @@ BAD_FIT = [
     (lambda frame: frame[["y"]], [], "no feature left"),
     (lambda frame: frame.assign(y=1), [], "one value only"),
     (lambda frame: frame.assign(y=frame["g"]), ["--task", "classification"], "3 classes"),
-    (lambda frame: frame.assign(y=frame["g"]), ["--task", "regression"], "holds texts"),
+    (lambda frame: frame.assign(y=frame["g"]), ["--task", "regression"], "holds text"),
     # properties
     (None, ["--increasing", "age"], "--increasing: .* has no column 'age'; it has 'x', 'n', 'g'"),
     (None, ["--increasing", "g"], "'g' is a category and its values have no order"),
@@ -693,6 +693,12 @@ def test_unforeseen_errors_are_one_sentence(monkeypatch, capsys):
         (["fit", "data.csv"], "Missing option '--target'; see smile fit --help."),
         (["fit"], "Missing argument"),
         (["dance"], "No such command 'dance'; see smile --help."),
+        (["fti"], "No such command 'fti' (did you mean 'fit'?); see smile --help."),
+        (["predict", "--otu", "p.csv"], "No such option: --otu (did you mean --out?); see smile predict --help."),
+        (
+            ["serve", "m", "--port", "abc"],
+            "Invalid value for '--port': it must be a whole number; see smile",
+        ),
         (["--loud"], "No such option: --loud"),
         (["fit", "data.csv", "--target", "y", "--out", "m", "--task", "ranking"], "'ranking' is not one of 'auto'"),
         (["predict", "m", "data.csv", "--out", "p.csv", "--chunk", "none"], "Invalid value for '--chunk'"),
@@ -867,7 +873,7 @@ def test_several_outputs_from_fit_to_report(many, tmp_path, targets, spec, optio
         (["--target", "grade", "--increasing", "x"], "--increasing: the rule must say which of the 3 classes"),
         (["--target", "grade", "--output", "good", "--fair", "g:1"], "--output says what --increasing and"),
         (["--target", "cat", "--target", "cat", "--fair", "g:1"], "--target cat was given twice"),
-        (["--target", "grade", "--target", "cat", "--fair", "g:1"], "holds texts; several targets are numbers"),
+        (["--target", "grade", "--target", "cat", "--fair", "g:1"], "holds text; several targets are numbers"),
         (["--target", "grade", "--quantile", "0.5", "--quantile", "0.9"], "cannot be a regression"),
         (
             ["--target", "cat", "--quantile", "0.5", "--quantile", "0.9", "--task", "classification"],

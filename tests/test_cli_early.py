@@ -210,26 +210,25 @@ def test_rows_are_judged_before_torch_is_imported(place):
     judged_without_torch(cases)
 
 
-@pytest.mark.parametrize(
-    ("cell", "said"),
-    [
-        ("oops", "holds the text 'oops' among numbers; correct the cell, or use --na."),
-        ("", "is missing"),
-        ("inf", "is inf; give a finite number."),
-    ],
-    ids=["text", "missing", "infinite"],
-)
-def test_rows_for_a_model_are_judged_before_torch_is_imported(place, cell, said):
-    table, model = place / f"cell-{cell}.csv", place / "model"
-    table.write_text(f"x,z,y\n0.5,0.5,1\n\n0.5,{cell},1\n0.25,0.5,1\n")
-    commands = [
-        ["predict", model, table, "--out", place / "new"],
-        ["report", model, "--data", table, "--out", place / "new"],
-        ["pack", model, "--data", table, "--out", place / "new"],
-        ["explain", model, table, "--at-least", "1"],
-    ]
-    judged_without_torch([(command, said) for command in commands])
-    for _, out in without(("torch", "sklearn"), commands):
+CELLS = {
+    "oops": "holds the text 'oops' among numbers; correct the cell, or use --na.",
+    "": "is missing",
+    "inf": "is inf; give a finite number.",
+}
+
+
+def test_rows_for_a_model_are_judged_before_torch_is_imported(place):
+    cases, model = [], place / "model"
+    for cell, said in CELLS.items():
+        table = place / f"cell-{cell}.csv"
+        table.write_text(f"x,z,y\n0.5,0.5,1\n\n0.5,{cell},1\n0.25,0.5,1\n")
+        cases += [
+            (["predict", model, table, "--out", place / "new"], said),
+            (["report", model, "--data", table, "--out", place / "new"], said),
+            (["pack", model, "--data", table, "--out", place / "new"], said),
+            (["explain", model, table, "--at-least", "1"], said),
+        ]
+    for out in judged_without_torch(cases):
         assert re.search(r"[Rr]ow 4\b", out) and "Row 0" not in out and "--category" not in out, out
 
 
@@ -245,11 +244,12 @@ def test_rows_of_a_good_table_are_left_to_the_model(place):
 
 
 def judged_without_torch(cases):
-    """Each command says this and ends with 2, in a process that can import neither torch nor scikit-learn."""
+    """Each command says this and ends with 2, in a process that can import neither torch nor scikit-learn; outputs."""
     found = without(("torch", "sklearn"), [command for command, _ in cases])
     for (command, said), (code, out) in zip(cases, found, strict=True):
         assert code == 2 and said in out and "should not happen" not in out, (command, out)
         assert out.startswith("smile: ") and out.count("smile: ") == 1, out
+    return [out for _, out in found]
 
 
 def test_options_that_depend_on_the_types_of_columns_are_judged_before_torch_is_imported(place):

@@ -1,13 +1,13 @@
 """What the commands say and leave behind at their edges: remedies, rows outside bounds, a request to terminate."""
 
 import signal
-import subprocess
 import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.forked import Forked
 from typer.testing import CliRunner
 
 import smilenn
@@ -52,7 +52,7 @@ def test_rows_outside_given_bounds_are_not_moved_silently(csv, tmp_path):
 
 def test_messages_name_the_remedy(tmp_path):
     domain = Domain((Feature("x", lo=0, hi=1), Feature("g", "category", categories=("u", "v", "w"))))
-    with pytest.raises(SmileError, match=r"lacks the columns 'x', 'g'; add or rename it: the data has 'z'"):
+    with pytest.raises(SmileError, match=r"lacks the columns 'x', 'g'; add or rename them: the data has 'z'"):
         domain.encode(pd.DataFrame({"z": [1.0]}))
     with pytest.raises(SmileError, match=r"unknown category 'q'; correct it or drop the row \(known: 'u', 'v', 'w'\)"):
         domain.encode(pd.DataFrame({"x": [0.5], "g": ["q"]}))
@@ -83,13 +83,11 @@ main()
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
 def test_a_request_to_terminate_keeps_the_best_model(csv, tmp_path):
     arguments = ["fit", csv, "--target", "y", "--increasing", "x", "--epochs", "100000", "--out", tmp_path / "m"]
-    command = [sys.executable, "-c", SMALL, *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
+    with Forked(SMALL, *arguments) as process:
         first = process.stderr.readline()  # training has begun
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=120)
-    assert first.startswith(("trees", "train")) and process.returncode == 130, first + err
+    assert first.startswith(("trees", "train")) and process.poll() == 130, first + err
     assert "Interrupted: the best model so far is saved" in out or "nothing was written" in err
     if "saved" in out:
         smilenn.load(tmp_path / "m")
@@ -103,14 +101,11 @@ def test_a_killed_run_continues_with_the_same_command(tmp_path):
     x = rng.uniform(-1, 1, 400)
     pd.DataFrame({"x": x, "y": x**3}).to_csv(data, index=False)
     arguments = ["fit", data, "--target", "y", "--increasing", "x", "--epochs", "150", "--out", out]
-    command = [sys.executable, "-c", SMALL, *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     checkpoint = tmp_path / "model.checkpoint"
-    deadline = time.monotonic() + 60
-    while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.kill()
-    process.wait()
+    with Forked(SMALL, *arguments) as process:
+        deadline = time.monotonic() + 60
+        while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
     assert checkpoint.exists() and not out.exists()
     (tmp_path / "model.checkpoint.part").write_bytes(b"a kill in the middle of the next checkpoint")
     code, said, err = smile(*arguments)

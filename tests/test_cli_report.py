@@ -183,6 +183,9 @@ def test_missing_cells_are_refused_or_filled(tmp_path):
     rest = ("--target", "y", "--increasing", "x", "--epochs", 2, "--certify-limit", 0, "--out", tmp_path / "m")
     code, _, err = smile("fit", data, *rest, "--missing", "raise")
     assert code == 2 and "row 2, column 'x' is missing; drop the row, fill it in, or use --missing fill." in err
+    holes().assign(y=holes()["x"]).to_csv(tmp_path / "target.csv", index=False)
+    code, _, err = smile("fit", tmp_path / "target.csv", *rest)
+    assert code == 2 and "row 2, column 'y' is missing; drop the row or fill it in.\n" in err
     code, _, err = smile("fit", data, *rest, "--missing", "fill")
     assert code == 3, err
     model = smilenn.load(tmp_path / "m")

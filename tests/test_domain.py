@@ -56,7 +56,7 @@ def fails(*words: str):
         ({"mult": 0}, ["mult = 0", "positive"]),
         ({"kind": "integer", "lo": 0.5, "hi": 3}, ["whole bounds", "0.5"]),
         ({"kind": "binary", "hi": 2}, ["bounds are 0 and 1"]),
-        ({"kind": "binary", "categories": ("a",)}, ["two texts or none, not 1"]),
+        ({"kind": "binary", "categories": ("a",)}, ["two strings or none, not 1"]),
         ({"kind": "category"}, ["no categories"]),
         ({"kind": "category", "categories": "abc"}, ["categories = 'abc'", "list"]),
         ({"kind": "category", "categories": ("a", "a")}, ["twice", "'a'"]),

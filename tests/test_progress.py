@@ -23,6 +23,9 @@ def test_plain_lines_are_few_and_show_what_is_known():
     assert lines[-1] == "prove · looking closely · 10 s"
     assert len(lines) == 6
     assert "up to 8 s left" in lines[1]
+    show(Progress("certify", 0, 1, seconds=11.0))
+    show(Progress("certify", 1, 1, seconds=12.0, message="the checker accepts"))
+    assert stream.getvalue().splitlines()[-1] == "certify 1/1 · the checker accepts · 12 s"
 
 
 def test_auto_is_plain_without_a_terminal_and_live_with_one():

@@ -23,6 +23,10 @@ STATEMENTS = (
     ("AnyDeployed", "leaf_sound_one"),
     ("Cases", "cases_sound"),
     ("Cases", "cases_sound_any"),
+    ("AnyFixed", "fixed_is_any"),
+    ("AnyFixed", "any_network_is_there"),
+    ("AnyFixed", "cut_selects"),
+    ("AnyFixed", "cut_between"),
     ("Witness", "witness_sound"),
     ("JointPremise", "one_hot_sound"),
 )

@@ -32,6 +32,7 @@ import ast
 import gc
 import json
 import math
+import multiprocessing
 import os
 import resource
 import select
@@ -87,6 +88,7 @@ def place_of(name: str) -> str:
 
 
 LEAST = 0.95  # the share of faults that must be noticed
+LEAST_SECONDS, SLOWER = 15, 20  # of processor time that a check has with a fault, and times what it takes without one
 
 COMPARE: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -475,36 +477,50 @@ def baseline(loaded: SimpleNamespace, checks: list[Check]) -> tuple[list[Any], l
     return wanted, seconds
 
 
-def executed(loaded: SimpleNamespace, checks: list[Check]) -> tuple[dict[tuple[str, int], int], list[tuple[int, int]]]:
+def executed(
+    loaded: SimpleNamespace, checks: list[Check], jobs: int = 1
+) -> tuple[dict[tuple[str, int], int], list[tuple[int, int]]]:
     """A bit for every line (file, number); for each check the lines that it executes, and those it is refused in.
 
     A check cannot notice a fault in a line that it does not execute, and it is the likeliest to notice that a refusal
-    is gone if it was refused there.
+    is gone if it was refused there. Tracing takes several times as long as checking: `jobs` processes share it.
     """
-    files, bits = {f"{name}.py" for name in vars(loaded)}, dict[tuple[str, int], int]()
-    out = []
-    for _, check in checks:
-        seen: dict[tuple[str, int, bool], None] = {}
-
-        def inside(frame: Any, event: str, _: Any, seen: dict[tuple[str, int, bool], None] = seen) -> Any:
-            seen[frame.f_code.co_filename, frame.f_lineno, event == "exception"] = None
-            return inside
-
-        def enter(frame: Any, event: str, _: Any, inside: Any = inside) -> Any:
-            return inside if frame.f_code.co_filename in files else None
-
-        sys.settrace(enter)
-        try:
-            answer(check, loaded)
-        finally:
-            sys.settrace(None)
-        lines = refused = 0
-        for file, line, raised in seen:
-            bit = bits.setdefault((file, line), 1 << len(bits))
-            lines |= bit
-            refused |= bit if raised else 0
-        out.append((lines, refused))
+    bits, out = dict[tuple[str, int], int](), []
+    _traced[:] = [loaded, checks]
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        for seen in pool.imap(_lines, range(len(checks))):
+            lines = refused = 0
+            for file, line, raised in seen:
+                bit = bits.setdefault((file, line), 1 << len(bits))
+                lines |= bit
+                refused |= bit if raised else 0
+            out.append((lines, refused))
+    _traced.clear()
     return bits, out
+
+
+_traced: list[Any] = []  # the modules and the checks, for the processes that are forked
+
+
+def _lines(place: int) -> list[tuple[str, int, bool]]:
+    """The lines that a check executes, once each, and whether it left them by an exception."""
+    loaded, checks = _traced
+    files = {f"{name}.py" for name in vars(loaded)}
+    seen: dict[tuple[str, int, bool], None] = {}
+
+    def inside(frame: Any, event: str, _: Any) -> Any:
+        seen[frame.f_code.co_filename, frame.f_lineno, event == "exception"] = None
+        return inside
+
+    def enter(frame: Any, event: str, _: Any) -> Any:
+        return inside if frame.f_code.co_filename in files else None
+
+    sys.settrace(enter)
+    try:
+        answer(checks[place][1], loaded)
+    finally:
+        sys.settrace(None)
+    return list(seen)
 
 
 def _child(
@@ -514,6 +530,7 @@ def _child(
     checks: list[Check],
     wanted: list[Any],
     order: list[int],
+    costs: list[float],
     seconds: int,
 ) -> int:
     """Index + 1 of the check that kills, 0 if none does."""
@@ -525,6 +542,7 @@ def _child(
     except Exception:
         return len(checks) + 1  # not even importable
     for at in order:
+        signal.setitimer(signal.ITIMER_VIRTUAL, max(LEAST_SECONDS, SLOWER * costs[at]))  # its signal ends the process
         if answer(checks[at][1], loaded) != wanted[at]:
             return at + 1
     return 0
@@ -541,11 +559,12 @@ def run(
 ) -> list[Outcome]:
     """Every mutant against the suite, `jobs` at a time; `hints` are earlier outcomes: what killed there is tried first.
 
-    A mutant has four times the processor time that the unchanged checker takes, and ten times that by the clock.
+    A mutant has four times the processor time that the unchanged checker takes, and ten times that by the clock; for a
+    single check it has 20 times what that takes, and 15 seconds at least.
     """
     loaded = program.load()
     wanted, costs = baseline(loaded, checks)
-    seconds = max(15, math.ceil(4 * sum(costs)))
+    seconds = max(LEAST_SECONDS, math.ceil(4 * sum(costs)))
     killers: dict[str, list[int]] = {}
     places = {name: place for place, (name, _) in enumerate(checks)}
     for outcome in hints:
@@ -553,7 +572,7 @@ def run(
         own = killers.setdefault(module + function, [])
         if outcome.killer in places and places[outcome.killer] not in own:
             own.append(places[outcome.killer])
-    bits, reached = executed(loaded, checks)
+    bits, reached = executed(loaded, checks, jobs)
     gc.collect()
     gc.freeze()  # a child that collects would touch, and so copy, all of the memory
     running: dict[int, tuple[Mutant, int, float]] = {}  # pipe: mutant, process, start
@@ -572,7 +591,9 @@ def run(
             if not process:
                 os.close(reading)
                 try:
-                    os.write(writing, str(_child(program, mutant, loaded, checks, wanted, order, seconds)).encode())
+                    os.write(
+                        writing, str(_child(program, mutant, loaded, checks, wanted, order, costs, seconds)).encode()
+                    )
                 except BaseException:  # memory, time: the parent reads nothing and calls it killed
                     os._exit(1)
                 os._exit(0)

@@ -46,21 +46,57 @@ let check folder =
   { status = (if holds then "certified" else "unknown"); reason = ""; certificate = Sha256.hex (file "certificate.json"); profile = model.Model.profile;
     domain = model.Model.domain.Model.lines; claims; meaning = model.Model.meaning; manifest }
 
+let too_large = empty "unknown" "not covered by the proof: a folder of this size"
+
 let report folder =
   try check folder with
   | Refused reason -> empty "refused" reason
   | Unreadable reason -> empty "unreadable" reason
   | Uncovered what -> empty "unknown" ("not covered by the proof: " ^ what)
-  | Stack_overflow | Out_of_memory -> empty "unknown" "not covered by the proof: a folder of this size"
+  | Stack_overflow | Out_of_memory -> too_large
   | failure -> empty "unknown" ("not covered by the proof: the program failed, " ^ Printexc.to_string failure)
 
+let contents channel =
+  let all = Buffer.create 65536 in
+  (try while true do Buffer.add_channel all channel 1 done with End_of_file -> ());
+  Buffer.contents all
+
+(* What [compute] says, from a process of its own: one that runs out of stack or memory may be ended by the system, and there is an answer
+   still. It ends if nobody waits for it any more. *)
+let guarded compute say =
+  let input, output = Unix.pipe ~cloexec:true () in
+  let parent = Unix.getpid () in
+  match Unix.fork () with
+  | 0 ->
+    Unix.close input;
+    Sys.set_signal Sys.sigalrm (Sys.Signal_handle (fun _ -> if Unix.getppid () <> parent then Unix._exit 4));
+    ignore (Unix.setitimer Unix.ITIMER_REAL { Unix.it_interval = 1.; it_value = 1. });
+    (try
+       let r = compute () in
+       let channel = Unix.out_channel_of_descr output in
+       output_string channel (say r);
+       close_out channel;
+       Unix._exit (exit_code r)
+     with _ -> Unix._exit 4)
+  | child ->
+    Unix.close output;
+    let channel = Unix.in_channel_of_descr input in
+    set_binary_mode_in channel true;
+    let said = contents channel in
+    let rec wait () = try snd (Unix.waitpid [] child) with Unix.Unix_error (Unix.EINTR, _, _) -> wait () in
+    (match wait () with
+     | Unix.WEXITED code when code <= 3 && said <> "" -> (said, code)
+     | _ -> (say too_large, exit_code too_large))
+
+(* The proved program recurses along lists. A collection of young blocks goes through all of the stack, so there should be few. *)
 let () =
+  (try Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22 } with Out_of_memory -> ());
   let arguments = List.tl (Array.to_list Sys.argv) in
   match List.filter (fun a -> a <> "--json") arguments with
   | [ folder ] ->
-    let r = report folder in
-    print_string (if List.length arguments > 1 then json r else text r);
-    exit (exit_code r)
+    let said, code = guarded (fun () -> report folder) (if List.length arguments > 1 then json else text) in
+    print_string said;
+    exit code
   | _ ->
     prerr_endline "usage: smilecheck [--json] FOLDER";
     exit 2

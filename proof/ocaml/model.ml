@@ -20,6 +20,7 @@ type t = {
   units : int; flips : int;     (* flip units of paper boxes; hidden units of lower and second *)
   ends : bool; zero_gap : bool; (* affine gaps without an encoder; boxes of no width *)
   groups : int list list;       (* among the coordinates of e *)
+  pairs : int;                  (* of values of one group *)
   claim_work : int;
   bits : int; ends_bits : int;  (* section 6: 2e and mult's; of shift and of the scaled ends *)
 }
@@ -260,6 +261,9 @@ let encoder tensors domain v =
   (List.rev branches, List.concat_map (fun (_, _, _, _, _, s, _) -> s) found, List.concat_map (fun (_, _, _, _, _, _, g) -> g) found)
 
 (* ---- all of it ---- *)
+(* a product of work that is far above the limit is not the integer's remainder *)
+let times a b = if a > 0 && b > (1 lsl 50) / a then 1 lsl 50 else a * b
+
 let power_of_two (r : Json.real) =
   let q = to_q r in
   Q.sign q > 0 && Z.popcount (Q.num q) = 1 && Z.popcount (Q.den q) = 1
@@ -369,7 +373,8 @@ let read model tensors =
   let mult_bits, ends_bits = fineness domain source branches in
   { domain; profile; outputs; scales; source; encoded; ends; zero_gap; net = net_of;
     digest = model_digest model net tensors names; meaning = table_meaning model o;
-    row_work = (fun k -> k * n * (o + m + units)); units; flips; groups;
+    row_work = (fun k -> k * n * (o + m + units)); units; flips; groups; pairs;
     node_work = (fun k nodes lemmas ->
-        k * ((nodes * (units + 1 + lemmas)) + (lemmas lsl k)) * (m + 1 + if k = 2 then pairs else 0) * (1 + flips)); claim_work = (4 * elements) + trees;
+        let own = (nodes * (units + 1 + lemmas)) + (lemmas lsl k) in
+        times (times (k * own) (m + 1 + if k = 2 then pairs else 0)) (1 + flips)); claim_work = (4 * elements) + trees;
     bits = (2 * List.fold_left (fun e l -> max e (finest l)) 0 weights) + mult_bits; ends_bits }

@@ -1,11 +1,15 @@
 (** What the theorems rest on; the output is compared with assumptions.txt. *)
-From Smile Require Import Num Leaf LeafSound Float SlopeSound Paper Binary64 IEEE LayerSound Premise Witness NetworkSound Deployed JointPremise LeafDeployed AnyDeployed Sweep Signs Cases.
+From Smile Require Import Num Leaf LeafSound Float SlopeSound Paper Binary64 IEEE LayerSound Premise Witness NetworkSound Deployed JointPremise LeafDeployed AnyDeployed AnyFixed Sweep Signs Cases.
 Print Assumptions order_sound.
 Print Assumptions leaf_sound.
 Print Assumptions leaf_sound_any.
 Print Assumptions leaf_sound_one.
 Print Assumptions cases_sound.
 Print Assumptions cases_sound_any.
+Print Assumptions fixed_is_any.
+Print Assumptions any_network_is_there.
+Print Assumptions cut_selects.
+Print Assumptions cut_between.
 Print Assumptions witness_sound.
 Print Assumptions one_hot_sound.
 Print Assumptions fl_plus.

@@ -60,7 +60,7 @@ class Pace:
     seconds: float = 0.0
 
     def left(self, progress: Progress) -> float | None:
-        """Estimated seconds until the phase's last step; None before there is anything to go by.
+        """Estimated seconds until the phase's last step; None at that step, and before there is anything to go by.
 
         Phases may end before their last step, so this is an upper estimate.
 
@@ -75,7 +75,7 @@ class Pace:
         done, spent = progress.step - self.step, progress.seconds - self.seconds
         if done <= 0 or spent <= 0 or progress.steps <= 0:
             return None
-        return max(0.0, (progress.steps - progress.step) * spent / done)
+        return max(0.0, (progress.steps - progress.step) * spent / done) or None
 
 
 def duration(seconds: float) -> str:

@@ -52,6 +52,8 @@ FAULTS = [
     ("enumerate(ranges) if r[2] < 0 < r[3]]", "enumerate(ranges) if r[0] < 0 < r[1]]"),
     ("self.net.second)[copy]", "self.net)[copy]"),
     ("sum(map(mul, map(abs, t), thin.noise))", "sum(map(mul, t, thin.noise))"),
+    ("old.noise, old.gates, corners, sides, True)", "old.noise, old.gates, corners, sides)"),
+    ("ranges: Any = [inputs, *old.ranges[1:]]", "ranges: Any = [old.ranges[0] or inputs, *old.ranges[1:]]"),
     ("if on or j in mixed]", "if on]"),
     ("if on or j in mixed]", "if j in mixed]"),
     ("kappa = [kappa[j] for j in thin.kept]", "pass"),

@@ -6,8 +6,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests.forked import forked
 
 import smilenn
 from smilenn import Config, Fair, Monotone, Network, SmileRegressor
@@ -124,10 +123,10 @@ def test_checkers_read_subnormal_weights_where_the_process_flushes_them(tmp_path
     files = c.dump(c.model_digest(net.describe(), certified_tensors(net)), proofs, net.profile)
     save_net(tmp_path / "m", net, extra=files)
     assert [one.check_folder(tmp_path / "m").status for one in (check, check_reference)] == ["refused"] * 2
-    done = subprocess.run([sys.executable, "-c", FALLING, tmp_path / "m", "1.0"], capture_output=True, text=True)
-    if "does not flush" in done.stderr:
+    _, said, errors = forked(FALLING, tmp_path / "m", "1.0")
+    if "does not flush" in errors:
         pytest.skip("this processor cannot flush subnormal numbers")
-    assert done.stdout.split() == ["refused", "refused", "rejected"], done.stderr
+    assert said.split() == ["refused", "refused", "rejected"], errors
 
 
 FAST = Path(check.__file__)

@@ -1,12 +1,11 @@
 """A network of your own, however it was trained, as a certified folder and back; the checker gives the verdicts."""
 
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import torch
+from tests.forked import COMMAND, forked
 from torch import nn
 
 import smilenn
@@ -60,8 +59,7 @@ def test_there_and_back(saved):
     assert "changes the output by at most 100" in again.certificate.statement and "'x' in [0.0, 1.0]" in (
         again.certificate.statement
     )
-    command = [sys.executable, "-m", "smilenn", "check", str(folder)]
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert forked(COMMAND, "check", folder)[0] == 0
 
 
 def test_what_is_not_proved_is_unknown_with_its_bound(tmp_path):

@@ -3,13 +3,12 @@
 import ast
 import json
 import math
-import subprocess
-import sys
 import time
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.forked import forked
 
 from smilenn.certify.reference import check as check_reference
 from smilenn.certify.reference import work as exact_work
@@ -48,9 +47,9 @@ for folder in sorted(pathlib.Path(PLACE).iterdir()):
 
 def flushed(place, flush):
     code = FLUSHED.replace("SOURCE", repr(str(SOURCE))).replace("PLACE", repr(str(place))).replace("FLUSH", str(flush))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    done, said, errors = forked(code)
+    assert done == 0, errors
+    return said.splitlines()
 
 
 def falling(forge2, exponent, end, version=2):

@@ -70,11 +70,11 @@ def test_a_clamp_of_any_classes_is_certified_at_fit_save_load_and_check(dtype, t
 )
 def test_classes_that_no_file_keeps_are_refused_in_one_sentence(classes):
     frame, risk = people()
-    with pytest.raises(SmileError, match="give numbers, texts or truth values"):
+    with pytest.raises(SmileError, match="give numbers, strings or truth values"):
         classified(LogisticRegression(), frame, classes[risk])
     given = LogisticRegression().fit(frame, risk)
     given.classes_ = classes
-    with pytest.raises(SmileError, match="give numbers, texts or truth values"):
+    with pytest.raises(SmileError, match="give numbers, strings or truth values"):
         classified(FrozenEstimator(given), frame, None)
 
 
@@ -122,7 +122,7 @@ def test_predictions_in_a_data_frame_are_read():
 def test_intervals_and_an_epsilon_that_overflows_are_refused_in_one_sentence():
     frame, risk = people()
     for band in (pd.cut(frame["income"], 3), pd.cut(frame["income"], 3).astype(object)):
-        with pytest.raises(SmileError, match=r"'band' holds .*\(Interval\).*turn the column into texts or numbers"):
+        with pytest.raises(SmileError, match=r"'band' holds .*\(Interval\).*turn the column into strings or numbers"):
             classified(LogisticRegression(), frame.assign(band=band), risk)
     with pytest.raises(SmileError, match=r"eps is 1e\+300, and a clamp as wide as that limits nothing"):
         classified(LogisticRegression(), frame, risk, 1e300)

@@ -358,7 +358,7 @@ def test_bad_weights(weight, message):
         (np.zeros(120), "one class only"),
         (np.arange(240).reshape(120, 2), "row 1 of label 'y0' is 2"),
         (np.linspace(0, 1, 120), "fractions"),
-        (np.array(["a", 1] * 60, dtype=object), "mixes numbers and texts"),
+        (np.array(["a", 1] * 60, dtype=object), "mixes numbers and strings"),
     ],
 )
 def test_bad_labels(labels, message):

@@ -27,7 +27,7 @@ def radii_of(model, x, norm):
     return radii(model.outputs(x), change, steps, margins=True) if steps is not None else None
 
 
-@pytest.fixture(scope="module", params=["inf", pytest.param(2, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["inf", 2])
 def digits(request, tmp_path_factory):
     norm = request.param
     x, y = load_digits(return_X_y=True)

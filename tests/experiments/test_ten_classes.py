@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from benchmarks.ten_classes import Shared, Turn, cell_of, checked
+from benchmarks.ten_classes import Shared, Turn, by_margin, cell_of, checked
 
 from smilenn import Robust, SmileClassifier
 from smilenn.experiments import robustness, ten_classes
@@ -44,6 +44,17 @@ def test_pages_without_ten_classes_have_no_such_part():
     assert ten_classes.report([{"model": "default"}]) == []
 
 
+def test_aims_are_about_networks_of_a_gpu_on_mnist():
+    row = {"model": "ten-distances", "delta": 0.1, "data": "mnist", "device": "cuda", "certified": True}
+    row |= {"clean": 0.99, "certified_0.1": 0.978, "seed": 0}
+    found = {aim.what: aim for aim in robustness.aims([row, row | {"seed": 1, "certified_0.1": 0.979}])}
+    clean, certified = (aim for what, aim in found.items() if "trained for 0.1" in what)
+    assert clean.met and clean.got == "99.00"
+    assert not certified.met and certified.got == "97.85" and certified.wanted == "≥ 97.90"
+    assert found["ten-distances: certified"].got == "2 of 2" and len(found) == 3
+    assert not robustness.aims([row | {"device": "cpu"}]) and not robustness.aims([row | {"data": "digits"}])
+
+
 def test_unknown_models_are_named():
     with pytest.raises(Exception, match="ten-distances"):
         robustness.compute("eleven", 0, True, options=Options(quick=True))
@@ -62,6 +73,13 @@ def test_a_cell_gives_its_turn_on_once():
     assert not late.take(100.0)  # no time left
     late.give()
     assert shared.gpu.acquire(blocking=False)
+
+
+def test_margins_are_counted_in_multiples_of_delta():
+    logits = np.array([[0.0, 0.5, 0.0], [2.5, 0.0, 0.0], [0.0, 0.0, 1.1], [0.0, 4.0, 0.0]])
+    found = by_margin(logits, np.array([1, 0, 2, 2]), 0.3)
+    assert found["clean"] == 0.75
+    assert found["certified_by_margin"] == {"0.1": 0.75, "0.2": 0.5, "0.3": 0.5, "0.6": 0.25, "0.9": 0.0}
 
 
 def test_cells_of_the_command_are_those_of_the_study():

@@ -51,3 +51,14 @@ def test_an_input_without_a_gradient_gets_none():
     w.requires_grad_()
     (distance.norm(x, w, power_near(8.0)) * g).sum().backward()
     assert x.grad is None and w.grad is not None and torch.isfinite(w.grad).all()
+
+
+def test_every_tile_gives_the_same_bits():
+    from smilenn.model.encoders.distance_triton import TILES, norms, slopes
+
+    x, w, _ = (one.float().T.contiguous().cuda() for one in pair(3))  # [K, B] and [K, N]
+    power = power_near(18.0)
+    out = [norms(x, w, power, tile)[0] for tile in TILES]
+    scale, g = 1 / out[0], torch.randn_like(out[0])
+    to_x = [slopes(x, w.T.contiguous(), scale, g, power, tile) for tile in TILES]
+    assert all(torch.equal(one, found[0]) for found in (out, to_x) for one in found)

@@ -1,6 +1,5 @@
 """The calling thread alone computes what is certified, and it is the one that is looked at."""
 
-import subprocess
 import sys
 import threading
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.ensemble import RandomForestRegressor
+from tests.forked import forked
 from threadpoolctl import threadpool_info, threadpool_limits
 from torch import nn
 
@@ -72,12 +72,10 @@ for profile, grid in (("f64-aux", 0), ("fixed-order", 0), ("dyadic", 12)):
 
 
 def run(text):
-    found = subprocess.run(
-        [sys.executable, "-c", BASE + text], capture_output=True, text=True, timeout=120, check=False
-    )
-    if "no flushing" in found.stderr:
+    code, _, errors = forked(BASE + text)
+    if "no flushing" in errors:
         pytest.skip("this processor cannot flush subnormal numbers to zero")
-    assert found.returncode == 0, found.stderr
+    assert code == 0, errors
 
 
 def test_workers_that_flush_take_no_part():

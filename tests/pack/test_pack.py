@@ -3,13 +3,13 @@
 import json
 import shutil
 import signal
-import subprocess
 import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.forked import COMMAND, Forked
 from tests.pack.conftest import smile
 
 import smilenn
@@ -250,18 +250,17 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(place, tmp_path):
 
 
 def test_a_request_to_terminate_leaves_nothing_behind(place, tmp_path):
-    command = [sys.executable, "-m", "smilenn", "pack", place / "regressor", "--data", place / "numbers.csv"]
-    process = subprocess.Popen([*map(str, command), "--out", str(tmp_path / "new")], stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("pack"):
-            break
-    process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=60)
-    if process.returncode == 0:  # it was faster than the signal
+    options = ("--data", place / "numbers.csv", "--out", tmp_path / "new")
+    with Forked(COMMAND, "pack", place / "regressor", *options) as process:
+        for line in process.stderr:
+            if line.startswith("pack"):
+                break
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    if process.poll() == 0:  # it was faster than the signal
         assert read_pack(tmp_path / "new")
     else:
-        assert process.returncode == 130 and "nothing was written" in err
+        assert process.poll() == 130 and "nothing was written" in err
         assert list(tmp_path.iterdir()) == []
 
 

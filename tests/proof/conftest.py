@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from smilenn.certify import verified
+from smilenn.certify import check, verified
+from smilenn.certify.reference import check as reference
 
 
 def built():
@@ -67,3 +68,28 @@ def forge2():
 def trees():
     """trust/kill_trees.py: ensembles of trees in all shapes."""
     return import_module("trust.kill_trees")
+
+
+@pytest.fixture(scope="session")
+def misread():
+    """trust/misread.py: folders that are made to be misread."""
+    return import_module("trust.misread")
+
+
+@pytest.fixture
+def answer(smilecheck):
+    """The exit code of a folder, which all three checkers give it; the proved one may say that it is not covered."""
+
+    def ask(folder):
+        code, found, _ = smilecheck(folder)
+        assert "failed" not in found["reason"], found["reason"]
+        fast, slow = check.check_folder(folder), reference.check_folder(folder)
+        assert fast.exit_code == slow.exit_code, (fast.reason, slow.reason)
+        if found["reason"].startswith("not covered by the proof: "):
+            assert code == 3
+            assert fast.exit_code != 2, fast.reason
+        else:
+            assert code == fast.exit_code, (found["reason"], fast.reason, slow.reason)
+        return code
+
+    return ask

@@ -55,6 +55,41 @@ def test_a_byte_too_many(smilecheck, forge2, tmp_path, name, limit):
     assert done.stdout.decode() == f"unreadable: {name} is too large\n"
 
 
+def category(forge2, place, values):
+    """A folder with a claim on a category of so many values, certified by a proof of one leaf."""
+    claim = forge2.small_claim(([(1, 0, "y"), (-1, 1, "y")], "<=", 2), copies=2) | {"others": "free"}
+    slopes = {name: [[0.0] * values] for name in ("lower.slope", "second.rise", "second.fall")}
+    proof = {"rule": "leaf", "bits": 0, "units": [], "start": 0, "length": 1}
+    files = forge2.small_files(
+        claim,
+        feature={"kind": "category", "categories": [str(value) for value in range(values)]},
+        tensors=slopes,
+        proofs=[{"witness": [[1.0, *[0.0] * (values - 1)]] * 2, "rows": [proof]}],
+    )
+    return forge2.put(place, forge2.as_version_2(files | {"certificate.bin": b"\0"}))
+
+
+def test_a_category_of_many_values(smilecheck, forge2, tmp_path):
+    """The proved program goes through all pairs of values; beyond 400 of them the answer is a sentence, at once."""
+    code, report, _ = smilecheck(category(forge2, tmp_path / "m", 200))
+    assert (code, report["status"]) == (0, "certified")
+    code, report, _ = smilecheck(category(forge2, tmp_path / "n", 401))
+    assert (code, report["reason"]) == (3, "not covered by the proof: a category of so many values (claim 1)")
+
+
+@pytest.mark.parametrize("room", [64 << 10, 96 << 10, 256 << 10])
+def test_too_little_stack(smilecheck, forge2, tmp_path, room):
+    """A program that the system ends, here for the size of its stack, has an answer all the same."""
+    done = subprocess.run(
+        [str(verified.program()), str(category(forge2, tmp_path / "m", 200))],
+        capture_output=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (room, room)),
+    )
+    assert (done.returncode, done.stderr) == (3, b"")
+    assert done.stdout.decode() == "unknown: not covered by the proof: a folder of this size\n"
+
+
 def test_too_little_memory(smilecheck, forge2, tmp_path):
     """A file within the limits that does not fit into the memory ends with a sentence too, and is not accepted."""
     folder = forge2.put(tmp_path / "m", forge2.as_version_2(forge2.small_files()))

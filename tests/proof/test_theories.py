@@ -35,3 +35,10 @@ def test_assumptions():
     asked = (PROOF / "theories" / "Assumptions.v").read_text(encoding="utf-8").count("Print Assumptions")
     assert text.count("Axioms:") + text.count("Closed under the global context") == asked
     assert set(re.findall(r"^(\w[\w.]*\.\w+)", text, flags=re.MULTILINE)) == AXIOMS
+
+
+def test_the_theorem_in_the_readme():
+    """The theorem is shown as it stands in its theory."""
+    readme = (PROOF / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```coq\n(.*?)^```", readme, flags=re.MULTILINE | re.DOTALL)
+    assert f"{shown}Proof." in (PROOF / "theories" / "AnyDeployed.v").read_text(encoding="utf-8")

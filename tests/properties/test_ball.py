@@ -83,6 +83,20 @@ def test_what_is_no_norm_is_refused_and_underlined(row):
         custom(row)
 
 
+@pytest.mark.parametrize(
+    ("row", "advice"), [("norm2(a.n - b.n) <= 1", "a row of its own"), ("norm2(a.g - b.g) <= 1", "leave")]
+)
+def test_columns_that_a_norm_does_not_take_get_advice(row, advice):
+    with pytest.raises(ClaimSyntaxError, match=advice):
+        custom(row)
+
+
+@pytest.mark.parametrize("weight", [0, -0.1, "0%", "-5%"])
+def test_weights_of_the_norm_are_more_than_zero(weight):
+    with pytest.raises(SmileError, match="delta of 'x' is .*; it must be more than 0"):
+        Robust({"x": weight, "y": 1}, 1, norm=2)
+
+
 def test_norms_stand_in_premises_of_two_copies():
     with pytest.raises(ClaimSyntaxError, match="two"):
         Custom(when=["norm2(a.x - b.x) <= 1"], then=["a.out <= 1"], copies=3)

@@ -144,7 +144,7 @@ ERRORS = [
     ("a.x <= 1" + "0" * 401, "1" + "0" * 401, "This number is too long or its exponent is beyond 300."),
     ("1e200 * 1e200 * a.x <= 1", "1e200 * 1e200", "This product is beyond 1e300 or has too many digits; "),
     ('a.race <= "black"', "<=", "Texts have no order, so <= cannot compare them; use ==."),
-    ('"black" == "black"', '"black"', "Two texts are compared; one side must be a category such as a.race."),
+    ('"black" == "black"', '"black"', "Two strings are compared; one side must be a category such as a.race."),
     ('2 * a.race == "black"', "2 * a.race", "A text can only be compared with a single category, such as a.race."),
     ('a.race + "black" <= 1', '"black"', 'A text cannot be calculated with; compare it, as in a.race == "black".'),
     ('-"black" <= 1', '"black"', "A text cannot be calculated with; "),

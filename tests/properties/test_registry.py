@@ -1,14 +1,13 @@
 """Registered kinds: who may have one, and what a folder says where nobody has registered it."""
 
 import json
-import subprocess
-import sys
 import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.forked import COMMAND, forked
 
 from smilenn import (
     AlteredError,
@@ -158,10 +157,9 @@ def test_without_its_class_the_claims_stay(folder, unregistered, tmp_path):
 
 
 def test_the_command_checks_claims_and_says_that_the_name_is_a_comment(folder):
-    command = [sys.executable, "-m", "smilenn", "check", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "\nCertified" in done.stdout, done.stdout + done.stderr
-    assert "Properties of kind 'tests.below' are not registered here" in done.stdout
+    code, said, errors = forked(COMMAND, "check", folder)
+    assert code == 0 and "\nCertified" in said, said + errors
+    assert "Properties of kind 'tests.below' are not registered here" in said
 
 
 def altered(folder, place, change):

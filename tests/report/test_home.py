@@ -36,6 +36,8 @@ def site(tmp_path_factory):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_nothing_is_cut_off(browser, site, width, dark):
     browser.look(site / "index.html", width=width, height=900, dark=dark, phone=width == 400)
+    scheme = browser.ask("document.body.getAttribute('data-md-color-scheme')")
+    assert scheme == ("slate" if dark else "default"), "a page that was looked at in light turns dark with the system"
     assert browser.ask(BEYOND) == []
     assert browser.ask("document.documentElement.scrollWidth") <= width
     shown = browser.ask("[...document.images].filter(i => i.offsetParent !== null).map(i => i.naturalWidth)")

@@ -6,16 +6,18 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Monotone, Network, SmileClassifier, SmileError, SmileRegressor, prove
+from smilenn import Domain, Monotone, Network, SmileClassifier, SmileError, SmileRegressor, prove
 from smilenn.report import write
 from smilenn.report.card import card
 from smilenn.report.findings import gather
 from smilenn.report.html import page
+from smilenn.report.opening import _predicts as opening_of
 from smilenn.report.quality import CERTIFIED
 
 ROOT = Path(__file__).parents[2]
@@ -169,7 +171,7 @@ def test_the_card_is_plain_markdown(trial, hostile):
         (lambda X, y: (None, y), "A report got a target without its rows; give X as well."),
         (lambda X, y: (X, y.where(y.index != 3)), "Row 3 of the target is missing; drop the row or fill it in."),
         (lambda X, y: (X, y.where(y.index != 3, np.inf)), "Row 3 of the target is inf; give a finite number."),
-        (lambda X, y: (X, ["much"] * 120), "The target holds texts; this model predicts numbers."),
+        (lambda X, y: (X, ["much"] * 120), "The target holds text; this model predicts numbers."),
         (lambda X, y: (X.drop(columns="dose"), y), "The data lacks the column 'dose'"),
     ],
 )
@@ -267,6 +269,15 @@ def test_the_same_report_twice_is_the_same_file(regressor, rows, tmp_path):
     for name in ("a.html", "b.html"):
         regressor.report(tmp_path / name, *rows)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_inputs_are_counted_as_columns():
+    """A number that may be missing is two features of the domain and one column of the table."""
+    domain = Domain.from_data(pd.DataFrame({"pay": [1.0, np.nan, 3.0, 4.0], "age": [20, 30, 40, 50]}), missing=True)
+    outputs = SimpleNamespace(classes=(), names=("",))
+    model = SimpleNamespace(domain_=domain, target_name_="y", outputs_=outputs, task="regression")
+    assert len(domain.features) == 3
+    assert opening_of(SimpleNamespace(model=model)) == "This model predicts 'y' from 2 inputs"
 
 
 def test_a_page_opens_with_what_is_predicted_and_certified(regressor, trial):

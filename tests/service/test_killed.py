@@ -2,13 +2,12 @@
 
 import json
 import socket
-import subprocess
-import sys
 import threading
 import time
 from http.client import HTTPConnection, HTTPException
 
 import pandas as pd
+from tests.forked import COMMAND, Forked
 from tests.service.conftest import table
 
 import smilenn
@@ -17,17 +16,14 @@ CLIENTS, KILLS, WANTED = 4, 1, 60
 
 
 def start(folder, port):
-    command = [sys.executable, "-m", "smilenn", "serve", str(folder), "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1)
-    assert process.stdout is not None
+    process = Forked(COMMAND, "serve", folder, "--port", port)
     assert process.stdout.readline().startswith("Certified: serving")
     return process
 
 
 def kill(process):
-    process.kill()
-    process.wait()
-    process.stdout.close()
+    with process:
+        process.kill()
 
 
 class Load:

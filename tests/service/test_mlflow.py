@@ -2,14 +2,13 @@
 
 import io
 import shutil
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.forked import forked
 from tests.service.conftest import table
 
 import smilenn
@@ -34,7 +33,7 @@ print(model.predict(pd.read_csv(sys.argv[2])).to_csv(index=False), end="")
 
 
 def alone(folder, rows):
-    return subprocess.run([sys.executable, "-c", ALONE, str(folder), str(rows)], capture_output=True, text=True)
+    return forked(ALONE, folder, rows)
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +46,9 @@ def saved(regressor_folder, tmp_path_factory):
 def test_a_fresh_process_predicts_the_same_and_refuses_what_was_altered(saved, regressor_folder, tmp_path):
     rows = tmp_path / "rows.csv"
     table()[0].iloc[:20].to_csv(rows, index=False)
-    done = alone(saved, rows)
-    assert done.returncode == 0, done.stderr
-    found = pd.read_csv(io.StringIO(done.stdout))
+    code, said, errors = alone(saved, rows)
+    assert code == 0, errors
+    found = pd.read_csv(io.StringIO(said))
     wanted = smilenn.load(regressor_folder).predict(pd.read_csv(rows))
     assert found["prediction"].tolist() == wanted.tolist()
     assert not list(saved.rglob("*.pkl")) and not list(saved.rglob("*.pickle"))

@@ -5,8 +5,6 @@ import json
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 
@@ -15,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
+from tests.forked import COMMAND, Forked
 from tests.service.conftest import table
 
 import smilenn
@@ -409,12 +408,8 @@ def test_every_request_to_reload_ends_in_one_line_and_the_end_waits_for_it(regre
 
 
 def test_the_command_serves_exchanges_and_ends_when_told(regressor_folder):
-    command = [sys.executable, "-m", "smilenn", "serve", str(regressor_folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
-        try:
-            _follow(process, regressor_folder)
-        finally:
-            process.kill()
+    with Forked(COMMAND, "serve", regressor_folder, "--port", 0) as process:
+        _follow(process, regressor_folder)
 
 
 def _follow(process, folder):

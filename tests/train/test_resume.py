@@ -4,8 +4,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tests.forked import Forked
 from torch import nn
 
 from smilenn.errors import SmileError
@@ -167,15 +166,12 @@ def test_a_killed_process_leaves_a_readable_checkpoint(make, tmp_path):
     """SIGKILL while units are finished every few milliseconds; what is left must be whole and lead to the same bits."""
     file = tmp_path / "run.safetensors"
     conftest = Path(__file__).parent / "conftest.py"
-    process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(conftest), str(file)])
-    try:
+    with Forked(SCRIPT, conftest, file) as process:
         deadline = time.monotonic() + 120
         while not file.exists() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
         time.sleep(random.Random().uniform(0.0, 0.1))  # any moment will do: the outcome must not depend on it
-    finally:
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+    assert process.poll() == -signal.SIGKILL
     case = make.wave().but(pretrain_epochs=10**6, pretrain_patience=None)
     left = json.loads(metadata(file)["state"])
     total = len(left["history"]) + 3

@@ -73,6 +73,7 @@ def test_a_difference_is_used_as_far_as_the_limit_allows(tmp_path, unaware, eps)
     rules = [Monotone(increasing=["income", "age"]), Fair(["group"], eps), Fair(["sect"], eps)]
     model = SmileRegressor(properties=rules, **QUICK).fit(X, y)
     assert isinstance(model.verdict_, Proved) and has_clip(model)
+    assert "The ensemble itself ignores 'group', 'sect'." in model.reasons_
     assert "trees that read 'group', 'sect' move the output within ε" in model.reasons_
     model.save(tmp_path / "m")
     loaded = smilenn.load(tmp_path / "m")

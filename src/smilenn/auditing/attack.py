@@ -1,4 +1,4 @@
-"""Pairs of inputs with a large left side: random starts, signed gradient steps, then moves along single inputs.
+"""Pairs of inputs with a large left side: random starts, gradient steps, a pool that evolves, then single inputs.
 
 Points are numbers of the network's own type that satisfy the premise exactly; a difference that the premise fixes to
 zero is one shared number. Of a category they have one value: its largest coordinate becomes 1, the others 0.
@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from smilenn.auditing.evolve import evolve
 from smilenn.auditing.network import DeepNet
 from smilenn.auditing.rows import Row
 
@@ -98,8 +99,11 @@ class Attack:
         shape = (STARTS, len(l1))
         middle = np.stack([(l1 + u1) / 2, l1, u1])
         self.offer(self.into_premise(middle, np.broadcast_to(np.clip(0.0, dl, du), middle.shape)))
+        pairs: np.ndarray = self.into_premise(self.rng.uniform(l1, u1, shape), self.rng.uniform(dl, du, shape))
         if not self.done:
-            self._ascend(self.rng.uniform(l1, u1, shape), self.rng.uniform(dl, du, shape), STEPS, 0.5)
+            pairs = self._ascend(pairs[:, 0], pairs[:, 0] - pairs[:, 1], STEPS, 0.5)
+        if not self.done:
+            self.evolve(pairs)
         if not self.done:
             self.climb()
         return self.best
@@ -109,6 +113,14 @@ class Attack:
         """Whether the best pair is as good as was asked for."""
         return self.enough is not None and self.best is not None and self.best.value > self.enough
 
+    def evolve(self, pairs: np.ndarray, effort: float = 1.0) -> None:
+        """Improve these pairs [n, 2, m], as many more at random, and the best one known."""
+        l1, u1, _, _, dl, du = self.box
+        shape = (max(len(pairs), STARTS), len(l1))
+        more = self.into_premise(self.rng.uniform(l1, u1, shape), self.rng.uniform(dl, du, shape))
+        known = [] if self.best is None else [self.best.x[None]]
+        evolve(self, np.concatenate([*known, pairs, more]), self.net.sizes, effort)
+
     def climb_from(self, x: np.ndarray) -> None:
         """A few steps from pairs around x [2, m]."""
         l1, u1 = self.box[:2]
@@ -116,18 +128,20 @@ class Attack:
         first = x[0] + self.rng.normal(size=shape) * (u1 - l1) * self.rng.choice([0.0, 0.01, 0.1], size=(AROUND, 1))
         self._ascend(first, np.broadcast_to(x[0] - x[1], shape), FEW, 0.05)
 
-    def _ascend(self, first: np.ndarray, gap: np.ndarray, steps: int, length: float) -> None:
-        """Signed gradient steps on x_1 and x_1 − x_2, [n, m] each; half of the inputs move at a time."""
+    def _ascend(self, first: np.ndarray, gap: np.ndarray, steps: int, length: float) -> np.ndarray:
+        """Signed gradient steps on x_1 and x_1 − x_2, [n, m] each; half of the inputs move at once. The last pairs."""
         l1, u1, _, _, dl, du = self.box
+        pairs = self.into_premise(first, gap)
         for k in range(steps):
-            pairs = self.into_premise(first, gap)
             self.offer(pairs)
             if self.done:
-                return
+                break
             step, g = length * (1 - k / steps) ** 2 + 0.002, self.gradient(pairs)
             moves = self.rng.random(first.shape) < 0.5
             first = np.clip(first + step * (u1 - l1) * np.sign(g.sum(axis=1)) * moves, l1, u1)
             gap = np.clip(gap - step * (du - dl) * np.sign(g[:, 1]), dl, du)
+            pairs = self.into_premise(first, gap)
+        return pairs
 
     def climb(self) -> None:
         """Move single inputs of the best pair while that helps."""

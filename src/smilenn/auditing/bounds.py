@@ -17,6 +17,7 @@ import numpy as np
 from smilenn.auditing import octagon
 from smilenn.auditing.network import DeepNet
 
+AT_ONCE = 4096  # numbers of a layer and all specifications, up to which corners are taken all at once
 Cut = tuple[int, int, int, int]  # layer, unit, copy, +1 (s ≥ 0) or −1 (s ≤ 0)
 
 
@@ -108,7 +109,10 @@ def _given(
 
 
 def rest(first: np.ndarray, second: np.ndarray, t1: np.ndarray, t2: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """r [S, n]."""
+    """r [S, n]; points [15, n, 2]."""
+    if first.size <= AT_ONCE:  # many cells have few numbers, and calls take longer than sums
+        p, q = points[:, None, ..., 0], points[:, None, ..., 1]
+        return (first * np.maximum(p, 0.0) + second * np.maximum(q, 0.0) - t1 * p - t2 * q).max(axis=0)
     out = np.full(first.shape, -np.inf)
     for p, q in np.moveaxis(points, -1, 1):
         out = np.maximum(out, first * np.maximum(p, 0.0) + second * np.maximum(q, 0.0) - t1 * p - t2 * q)

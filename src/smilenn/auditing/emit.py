@@ -55,6 +55,7 @@ class Writer:
             head = bytes([INPUT]) + number(i) + number(0) + signed(at.numerator) + number(places)
         else:
             layer, unit, copy = node.split
+            cell = self.proof.forced(cell)
             cells = [self.proof.grown(cell, (layer + 1, unit, copy, sign)) for sign in (-1, 1)]
             head = bytes([PHASE]) + number(layer) + number(unit) + number(copy)
         ahead += list(zip(node.children, cells, strict=True))[::-1]
@@ -62,6 +63,7 @@ class Writer:
 
     def leaf(self, node: Node, cell: Cell | None) -> bytes:
         """A leaf, as short as its bound allows."""
+        cell = self.proof.forced(cell)
         if cell is None:
             return bytes([OWN])
         (value,) = self.proof.leaves(cell, None)

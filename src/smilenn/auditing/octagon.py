@@ -41,13 +41,14 @@ def mended(r: np.ndarray) -> np.ndarray:
 def corners(r: np.ndarray) -> np.ndarray:
     """Points of S_j that hold all corners, the axes' included: [15, n, 2]."""
     l1, u1, l2, u2, dl, du = r
-    zero, out = np.zeros_like(l1), []
-    for p in (l1, u1, np.clip(zero, l1, u1)):
-        low, high = np.maximum(l2, p - du), np.minimum(u2, p - dl)
-        out += [(p, low), (p, high), (p, np.minimum(np.maximum(zero, low), high))]
-    for q in (l2, u2, np.clip(zero, l2, u2)):
-        out += [(np.maximum(l1, q + dl), q), (np.minimum(u1, q + du), q)]
-    return np.stack([np.stack(point, axis=-1) for point in out])
+    out = np.empty((15, *l1.shape, 2))
+    p, q = np.stack([l1, u1, np.clip(0.0, l1, u1)]), np.stack([l2, u2, np.clip(0.0, l2, u2)])
+    low, high = np.maximum(l2, p - du), np.minimum(u2, p - dl)
+    out[0:9:3, ..., 0] = out[1:9:3, ..., 0] = out[2:9:3, ..., 0] = p
+    out[0:9:3, ..., 1], out[1:9:3, ..., 1], out[2:9:3, ..., 1] = low, high, np.minimum(np.maximum(0.0, low), high)
+    out[9::2, ..., 0], out[10::2, ..., 0] = np.maximum(l1, q + dl), np.minimum(u1, q + du)
+    out[9::2, ..., 1] = out[10::2, ..., 1] = q
+    return out
 
 
 def ends(r: np.ndarray) -> np.ndarray:

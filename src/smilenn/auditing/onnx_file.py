@@ -49,6 +49,8 @@ def read_onnx(path: str | Path) -> DeepNet:
             raise SmileError(
                 f"{str(path)!r} redefines {printable(str(redefined[0]))}; nodes are read as ONNX defines them."
             )
+        if not model.graph.node:
+            raise SmileError(f"{str(path)!r} holds no ONNX network; give a file that an export wrote.")
         reader = Reader(model.graph, onnx.numpy_helper.to_array)
     except SmileError:
         raise

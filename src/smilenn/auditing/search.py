@@ -12,6 +12,7 @@ of its own.
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from dataclasses import dataclass, field
 from itertools import pairwise
 from time import perf_counter
@@ -32,6 +33,7 @@ Slopes = list[tuple[np.ndarray, np.ndarray]]
 Split = tuple[int, int, int] | tuple[int, float]  # layer, unit, copy of a phase; or an input and where it is split
 REBUILT = 12  # cuts below the last hidden layer after which a cell gets an LP of its own
 POLISHED = 8  # of so many cells one has its LP's point climbed from
+NEARBY, ASIDE = 64, 0.05  # the last points of LPs evolve again while that takes up to such a share of the time
 ROOM = 1e-3  # of a right side that is to be decided: left for rounding, the network's own included
 MANY, MOST = 12, 0.8  # units not settled, or share of all units: above the smaller number inputs are split,
 LONG = 0.25  # if one of them makes such a share of these units' ranges
@@ -74,6 +76,8 @@ class Search:
         self.count, self.nodes = 0, 0
         self.heap: list[tuple[float, int, Node, Split]] = []
         self.closed = -np.inf
+        self.nearby: deque[np.ndarray] = deque(maxlen=NEARBY)
+        self.evolving = 0.0  # seconds
         self.course: list[tuple[float, float, float]] = []  # seconds, found, proved, whenever the bracket moved
 
     @property
@@ -106,8 +110,18 @@ class Search:
         while self.heap and -self.heap[0][0] > self.enough and perf_counter() < until:
             _, _, node, split = heapq.heappop(self.heap)
             self._split(node, split)
+            self._evolve(begun)
             self._note(begun)
         return root
+
+    def _evolve(self, begun: float) -> None:
+        """Improve the pairs near the points of the last LPs, now and then."""
+        now = perf_counter()
+        if len(self.nearby) < NEARBY or self.evolving > ASIDE * (now - begun):
+            return
+        self.attack.evolve(np.concatenate(self.nearby), 0.5)
+        self.nearby.clear()
+        self.evolving += perf_counter() - now
 
     def _note(self, begun: float) -> None:
         """Note the bracket if it moved since the last time."""
@@ -162,10 +176,11 @@ class Search:
         if parent is not None and (node.slopes is None or node.bound >= parent.bound):
             self._try(node, node.cell, parent.slopes)
         if answer is None:
-            return None
+            return _any_phase(node.cell) or self._halved(node)
         node.basis = answer.basis
         near = self._near(answer.x)
         self.attack.offer(near)
+        self.nearby.append(near)
         if self.nodes % POLISHED == 1:
             self.attack.climb_from(near[0])
         return self._long(node) or _widest(answer, node.cell) or self._fraction(answer, node)
@@ -180,6 +195,13 @@ class Search:
         i = int(far.argmax())
         return (i, float(np.floor(x[i])) + 0.5) if far[i] > FRACTION else None
 
+    def _halved(self, node: Node) -> Split | None:
+        """The input that moves the first layer most, where no LP says more and no sign is open."""
+        cell, raw = node.cell, node.raw
+        assert cell is not None and raw is not None
+        wide = np.abs(self.net.weights[0]).sum(axis=0) * (cell.inputs[1] - cell.inputs[0])
+        return _middle(raw, int(wide.argmax()))
+
     def _long(self, node: Node) -> Split | None:
         """The input that makes most of the ranges of units whose sign is open, while there are many of them."""
         cell, raw = node.cell, node.raw
@@ -191,8 +213,7 @@ class Search:
         wide = first * (cell.inputs[1] - cell.inputs[0])
         share = (wide / np.maximum(wide.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
         i = int(share.argmax())
-        at = round((raw[0, i] + raw[1, i]) / 2 * 2.0**PLACES) / 2.0**PLACES
-        return (i, at) if share[i] > LONG and raw[0, i] < at < raw[1, i] else None
+        return _middle(raw, i) if share[i] > LONG else None
 
     def _answer(self, node: Node, cell: Cell, lender: Node | None) -> Answer | None:
         """What the LP of a cell says: that of the lender, going on from its basis, or a fresh one."""
@@ -227,6 +248,22 @@ class Search:
         """Pairs of the premise near scaled inputs u [2, m]."""
         x = self.net.unscaled(u)
         return self.attack.into_premise(x[:1], (x[0] - x[1])[None])
+
+
+def _middle(raw: np.ndarray, i: int) -> tuple[int, float] | None:
+    """The place in the middle of an input's range; None where it is too narrow to have one."""
+    at = round((raw[0, i] + raw[1, i]) / 2 * 2.0**PLACES) / 2.0**PLACES
+    return (i, at) if raw[0, i] < at < raw[1, i] else None
+
+
+def _any_phase(cell: Cell) -> tuple[int, int, int] | None:
+    """The first unit whose sign is open, and the copy: where no LP says which one gives away most."""
+    for layer, r in enumerate(cell.layers):
+        for c in range(2):
+            j = np.flatnonzero((r[2 * c] < -1e-9) & (r[2 * c + 1] > 1e-9))
+            if len(j):
+                return layer, int(j[0]), c
+    return None
 
 
 def _lemma_work(sizes: tuple[int, ...]) -> int:

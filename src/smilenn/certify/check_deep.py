@@ -661,6 +661,7 @@ class Cell:
     gates: list[Gates]
     corners: list[list[Point]]  # of the inputs
     sides: list[list[tuple[int, int]]]  # per copy, least and largest of every input's corners
+    pending: bool = False  # its layers are still those of the cell around it
 
 
 @dataclass
@@ -762,6 +763,7 @@ class Proof(Reader):
         self.net, self.rows, self.row, self.rounds, self.work = net, rows, rows[0], rounds, work
         self.two = net.second is not net
         self.hidden = len(net.W) - 1
+        self.layers = sum(7 * a * b for a, b in pairwise(net.sizes))  # the work of finding a cell's
         self.starts = [self._start(row) for row in rows]
 
     def _start(self, row: Row) -> tuple[Ints, Ints, int]:
@@ -804,15 +806,16 @@ class Proof(Reader):
             need(nodes <= NODES and len(ahead) <= DEPTH, "the proof has too many nodes")
             kind = self.byte()
             if kind in (OWN, STORED):
-                slopes = self.slopes() if kind == STORED else None
+                slopes, cell = self.slopes() if kind == STORED else None, self.forced(cell)
                 if cell is not None:
                     values, leaves = self.leaves(cell, slopes), leaves + 1
                     worst = values if worst is None else list(map(max, worst, values))
             elif kind == LEMMAS or (kind == SINGLES and self.two):
-                ahead.append(self.grown(cell, None, kind))
+                ahead.append(self.grown(self.passed(cell), None, kind))
             elif kind == PHASE:
                 layer, unit, copy = self.number(self.hidden), self.number(1 << 16), self.number(2)
                 need(unit < self.net.sizes[layer + 1], "a split names a unit that is not there")
+                cell = self.forced(cell)
                 ahead += [self.grown(cell, (layer + 1, unit, copy, sign)) for sign in (1, -1)]  # ≤ 0 comes first
             else:
                 need(kind == INPUT, "a proof has an unknown node")
@@ -821,6 +824,7 @@ class Proof(Reader):
                     self.number(2),
                     Fraction(self.signed(), 1 << self.number(64)),
                 )
+                cell = self.passed(cell)
                 ahead += [self.parted(cell, i, copy, at, sign) for sign in (1, -1)]
         need(self.at == len(self.data), "a proof has bytes left over")
         if worst is None:
@@ -830,7 +834,21 @@ class Proof(Reader):
     def root(self) -> Cell | None:
         """The cell of the whole premise."""
         row = self.row
-        return self.filled([row.lo[0], row.hi[0], row.lo[1], row.hi[1]], None)
+        return self.forced(self.filled([row.lo[0], row.hi[0], row.lo[1], row.hi[1]], None))
+
+    def forced(self, cell: Cell | None) -> Cell | None:
+        """The cell with layers of its own."""
+        return self.grown(cell, None) if cell is not None and cell.pending else cell
+
+    def passed(self, cell: Cell | None) -> Cell | None:
+        """The cell as it is, for a node that finds the layers of all cells within anew; its own count as work.
+
+        Ranges only shrink from a cell to those within it. So the layers of a cell between two others, met with those
+        of the inner one, would change nothing there: they are not needed.
+        """
+        if cell is not None and cell.pending:
+            self.work.add(self.layers)
+        return cell
 
     def parted(self, cell: Cell | None, i: int, copy: int, at: Fraction, sign: int) -> Cell | None:
         """The cell with x_i ≤ at (−1) or x_i ≥ at (+1) in one copy; whole-valued: ≤ ⌊at⌋ or ≥ ⌊at⌋ + 1."""
@@ -843,7 +861,7 @@ class Proof(Reader):
         return self.filled(box, cell) if box[2 * copy][i] <= box[2 * copy + 1][i] else None
 
     def filled(self, box: list[list[Fraction]], known: Cell | None) -> Cell | None:
-        """The cell of these raw boxes within what is known."""
+        """The cell of these raw boxes within what is known; its layers are found once they are needed."""
         inputs = [closed(self.scaled(i, *(side[i] for side in box))) for i in range(self.net.sizes[0])]
         if any(r is None for r in inputs):
             return None
@@ -854,8 +872,7 @@ class Proof(Reader):
         old = known or Cell(box, [[]] * n, [[]] * n, [[]] * (n + 1), [none] * n, [], [])
         ranges: Any = [inputs, *old.ranges[1:]]
         sides = [[(min(at), max(at)) for some in corners for at in ([v[c] for v in some],)] for c in (0, 1)]
-        start = Cell(box, ranges, [[], *old.states[1:]], old.noise, old.gates, corners, sides)
-        return self.grown(start, (0, 0, 0, 0))
+        return Cell(box, ranges, [[], *old.states[1:]], old.noise, old.gates, corners, sides, True)
 
     def scaled(self, i: int, l1: Fraction, u1: Fraction, l2: Fraction, u2: Fraction) -> Ints:
         """§4: box and strip of input i after the scaling, on the grid."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 import traceback
@@ -32,6 +33,12 @@ INSTEAD = {
     "--random-state": "--seed",
     "--test-size": "--test",
 }
+# words of typer's that are not ours, longest first
+PLAIN = (
+    ("Input should be a valid integer, unable to parse string as an integer", "it must be a whole number"),
+    ("Input should be a valid number, unable to parse string as a number", "it must be a number"),
+    ("Input should be", "it must be"),
+)
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer does not export it; some versions bring their own
 
 
@@ -91,7 +98,7 @@ def _misused(error: Any) -> Exception:
     """A misused command in one sentence that names its help; a command without any arguments prints the help."""
     if type(error).__name__ == "NoArgsIsHelpError":
         return error
-    text = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    text = _plain(error.format_message())
     name = getattr(error, "option_name", None)
     if name in INSTEAD and text.startswith("No such option"):
         text = f"No such option: {name}; write {INSTEAD[name]}"
@@ -99,6 +106,25 @@ def _misused(error: Any) -> Exception:
     command = "smile" if context is None or context.parent is None else f"smile {context.info_name}"
     typer.echo(f"smile: {text}; see {command} --help.", err=True)
     return typer.Exit(BAD_INPUT)
+
+
+def _plain(message: str) -> str:
+    """What typer says of wrong arguments, in our words and without a full stop.
+
+    >>> _plain("No such command 'fti'. Did you mean 'fit'?")
+    "No such command 'fti' (did you mean 'fit'?)"
+    >>> _plain("No such option: --ot (Possible options: --out, --of)")
+    'No such option: --ot (did you mean --out or --of?)'
+    >>> _plain("Invalid value for '--port': Input should be a valid integer, unable to parse string as an integer")
+    "Invalid value for '--port': it must be a whole number"
+    >>> _plain("Invalid value for '--rows': Input should be greater than or equal to 1")
+    "Invalid value for '--rows': it must be greater than or equal to 1"
+    """
+    text = " ".join(message.replace("Value error, ", "").split()).rstrip(".")
+    for theirs, ours in PLAIN:
+        text = text.replace(theirs, ours)
+    guess = re.search(r"\.? Did you mean (.*)\?$", text) or re.search(r" \(Possible options: (.*)\)$", text)
+    return text if guess is None else f"{text[: guess.start()]} (did you mean {guess[1].replace(', ', ' or ')}?)"
 
 
 @contextmanager

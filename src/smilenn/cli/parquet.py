@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from smilenn.cli.source import Source
+from smilenn.domain.table import cells_of, to_frame
 from smilenn.errors import SmileError
 
 
@@ -64,7 +65,7 @@ def parquet_batches(
 
 def frame_of(table: Any) -> pd.DataFrame:
     """A table of pyarrow as a frame, numbered from 0."""
-    return table.to_pandas().reset_index(drop=True).set_axis(table.column_names, axis=1)
+    return to_frame(table).reset_index(drop=True).set_axis(table.column_names, axis=1)
 
 
 @contextmanager
@@ -137,4 +138,4 @@ def _polars(source: Source) -> pd.DataFrame:
             f"{source.name} is a Parquet file, which pyarrow reads; pip install pyarrow, or save it as CSV."
         ) from None
     table = polars.read_parquet(source.path)
-    return pd.DataFrame({name: table[name].to_numpy() for name in table.columns})
+    return pd.DataFrame({name: cells_of(table[name]) for name in table.columns})

@@ -69,9 +69,9 @@ def _holds_texts(column: pd.Series) -> bool:
 def _refuse_texts(request: Request, name: str) -> None:
     """Texts are classes of one target, and nothing else."""
     if request.task == "regression" or request.quantiles:
-        raise SmileError(f"The target {name!r} holds texts, so it cannot be a regression.")
+        raise SmileError(f"The target {name!r} holds text, so it cannot be a regression.")
     if len(request.target) > 1:
-        raise SmileError(f"The target {name!r} holds texts; several targets are numbers, or labels that are 0 or 1.")
+        raise SmileError(f"The target {name!r} holds text; several targets are numbers, or labels that are 0 or 1.")
 
 
 def _check_labels(names: tuple[str, ...], columns: list[pd.Series], source: Source) -> None:

@@ -122,7 +122,7 @@ def missing_texts(na: Collection[str], keep_na: Collection[str]) -> tuple[str, .
     unusual = [text for text in keep_na if text not in MISSING]
     if unusual:
         raise SmileError(
-            f"--keep-na {unusual[0]}: that text is a value anyway; texts for missing cells are {listed(MISSING, 20)}."
+            f"--keep-na {unusual[0]}: that text is a value anyway; missing cells are written {listed(MISSING, 20)}."
         )
     both = [text for text in na if text in keep_na]
     if both:

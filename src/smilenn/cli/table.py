@@ -80,7 +80,11 @@ def read_table(
     else:
         (frame,) = (frame for _, frame in read_chunks(source, 1_000_000_000, text, only=only))
     for name in frame.columns:
-        _check_column(source, str(name), frame[name], name in may_lack, options)
+        # where others may lack cells, one that may not is the target: no option helps it
+        helping = [option for option in options if option not in ("--missing", "--drop")] if may_lack else options
+        _refuse_cells(source, str(name), frame[name], name in may_lack, helping)
+        if name not in (text or {}):  # in a column of names a number is a name
+            _refuse_stray(source, str(name), frame[name], options)
     return frame.reset_index(drop=True)
 
 
@@ -156,18 +160,22 @@ def without_marked(source: Source, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.replace(further, np.nan).infer_objects() if further else frame
 
 
-def _check_column(source: Source, name: str, column: pd.Series, may_lack: bool, options: Collection[str]) -> None:
+def _refuse_cells(source: Source, name: str, column: pd.Series, may_lack: bool, options: Collection[str]) -> None:
     missing = column.isna().to_numpy()
     if not may_lack:
         _refuse_missing(source, name, column, missing, options)
-    if pd.api.types.is_bool_dtype(column):
-        return
-    if pd.api.types.is_numeric_dtype(column):
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         infinite = np.flatnonzero(np.isinf(column.to_numpy(dtype=np.float64)))
         if infinite.size:
             value = column.iloc[infinite[0]]
             raise _cell(source, _place(column, infinite), name, f"is {value}; give a finite number.")
+
+
+def _refuse_stray(source: Source, name: str, column: pd.Series, options: Collection[str]) -> None:
+    """Raise where some cells are numbers and others are texts."""
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return
+    missing = column.isna().to_numpy()
     stray = pd.to_numeric(column, errors="coerce").isna().to_numpy() & ~missing
     if stray.any() and not (stray | missing).all():
         raise _cell(

@@ -251,9 +251,9 @@ class Domain:
         """A table has every column that is read, once."""
         absent = [column for column in self.columns if column not in frame.columns]
         if absent:
-            noun = "column" if len(absent) == 1 else "columns"
+            noun, it = ("column", "it") if len(absent) == 1 else ("columns", "them")
             raise SmileError(
-                f"The data lacks the {noun} {listed(absent)}; add or rename it: the data has {listed(frame.columns)}."
+                f"The data lacks the {noun} {listed(absent)}; add or rename {it}: the data has {listed(frame.columns)}."
             )
         refuse_twice(frame, self.columns)
 

@@ -62,7 +62,7 @@ class Feature:
     def _read_texts(self, label: str) -> None:
         values = getattr(self, label)
         if isinstance(values, str):
-            raise SmileError(f"Feature {self.name!r} has {label} = {values!r}; give a list of texts.")
+            raise SmileError(f"Feature {self.name!r} has {label} = {values!r}; give a list of strings.")
         object.__setattr__(self, label, tuple(str(value) for value in values))
 
     def _read_number(self, label: str) -> None:
@@ -86,7 +86,7 @@ class Feature:
         if len(set(self.categories)) != len(self.categories):
             raise SmileError(f"Feature {self.name!r} lists a category twice: {listed(self.categories)}.")
         if self.kind == "binary" and len(self.categories) not in (0, 2):
-            raise SmileError(f"Binary feature {self.name!r} needs two texts or none, not {len(self.categories)}.")
+            raise SmileError(f"Binary feature {self.name!r} needs two strings or none, not {len(self.categories)}.")
         if self.kind == "category" and not self.categories:
             raise SmileError(f"Category {self.name!r} has no categories; list its values.")
 
@@ -145,5 +145,5 @@ class Feature:
             raise SmileError(f"A feature is described by {listed(sorted(known))}, not by {data!r}.")
         for key in ("categories", "columns"):
             if not isinstance(data.get(key, []), list):
-                raise SmileError(f"Feature {data['name']!r} has {key} = {data[key]!r}; give a list of texts.")
+                raise SmileError(f"Feature {data['name']!r} has {key} = {data[key]!r}; give a list of strings.")
         return cls(**data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -42,11 +42,38 @@ def refuse_twice(frame: pd.DataFrame, columns: Iterable[str]) -> None:
         raise SmileError(f"The data has the column {listed(twice)} twice; keep one of them.")
 
 
+def to_frame(table: Any) -> pd.DataFrame:
+    """A table of polars or pyarrow as a frame.
+
+    A missing cell makes floats of whole numbers. A column that this would round keeps its cells.
+    """
+    frame = table.to_pandas()
+    if not frame.columns.is_unique:
+        return frame  # refused later, by a sentence
+    kept = {}
+    for name, column in frame.items():
+        if column.dtype.kind == "f" and (column.abs() >= EXACT).any():
+            own = table[name]
+            listing = getattr(own, "to_pylist", None) or getattr(own, "to_list", None)
+            cells = listing() if listing is not None else []
+            if any(isinstance(cell, int) for cell in cells):
+                kept[name] = pd.Series(cells, index=frame.index, dtype=object)
+    return with_columns(frame, kept)
+
+
+def with_columns(frame: pd.DataFrame, cells: Mapping[str, Any]) -> pd.DataFrame:
+    """A copy of the frame with other cells in these columns, whatever they are called."""
+    out = frame.copy(deep=False)
+    for name, column in cells.items():
+        out[name] = column
+    return out
+
+
 def _polars_frame(data: Any) -> pd.DataFrame:
     try:
-        return data.to_pandas()
+        return to_frame(data)
     except (ModuleNotFoundError, ValueError):  # polars converts through pyarrow, which may lack it or its type
-        return pd.DataFrame({name: _cells(data[name]) for name in data.columns})
+        return pd.DataFrame({name: cells_of(data[name]) for name in data.columns})
 
 
 def _array_frame(array: np.ndarray, columns: Sequence[str] | None) -> pd.DataFrame:
@@ -59,21 +86,32 @@ def _array_frame(array: np.ndarray, columns: Sequence[str] | None) -> pd.DataFra
 
 
 def as_array(data: Any) -> np.ndarray:
-    """Anything that NumPy reads as an array; a masked cell is a missing one, whatever lies behind its mask."""
+    """Anything that NumPy reads as an array; a masked cell is a missing one, whatever lies behind its mask.
+
+    Of lists that hold large numbers the cells are kept: beside a decimal, NumPy would round a whole number beyond 2⁵³.
+    """
     if not np.ma.is_masked(data):
-        return np.asarray(data)
+        array = np.asarray(data)
+        by_hand = isinstance(data, list | tuple) and array.dtype.kind == "f"
+        return np.array(data, dtype=object) if by_hand and (np.abs(array) >= EXACT).any() else array
     cells = np.array(np.ma.getdata(data), dtype=object)
     cells[np.ma.getmaskarray(data)] = np.nan
     return cells
 
 
-def _cells(column: Any) -> Any:
+def cells_of(column: Any) -> Any:
     """A column of polars: the cells themselves where NumPy would have them as floats that they are not."""
     try:
         values = column.to_numpy()
     except Exception:  # errors of its own, for types that NumPy does not have, such as Int128
         return pd.Series(column.to_list(), dtype=object).infer_objects()
     return values if values.dtype.kind != "f" or column.dtype.is_float() else pd.Series(column.to_list(), dtype=object)
+
+
+def inferred(series: pd.Series) -> pd.Series:
+    """A column of objects in the type of its cells; as it is where that would round whole numbers beyond 2⁵³."""
+    found = series.infer_objects()
+    return series if found.dtype.kind == "f" and _rounded(series, found.to_numpy()) is not None else found
 
 
 def labels(series: pd.Series) -> pd.Series:

@@ -172,9 +172,9 @@ class Clamped(Measured, Parameters, ABC):
         return current(self._judgement, self, self.net_, self.net_.domain, self.claims_, self.table())
 
     def _asks_own(self) -> bool:
-        """Whether the network asks the model of this clamp and not that of the one it was copied from."""
-        asked = [part.variants.predict for part in self.net_.modules() if isinstance(part, Foreign | MidRange)]
-        return bool(asked) and all(getattr(predict, "__self__", None) is self for predict in asked)
+        """Whether the network asks the model of this clamp, in the way of its class, and not that of another one."""
+        asked = [part.variants for part in self.net_.modules() if isinstance(part, Foreign | MidRange)]
+        return bool(asked) and all(variants.asks(self, type(self)._predicted) for variants in asked)
 
     def __copy__(self) -> Self:
         """A clamp of its own around the same model: fitting one again leaves the other as it is."""

@@ -32,7 +32,7 @@ def refuse_odd_columns(X: pd.DataFrame) -> None:
         if odd:
             raise SmileError(
                 f"Column {name!r} holds {str(odd[0])!r} ({type(odd[0]).__name__}), which a clamp cannot save; turn the "
-                "column into texts or numbers."
+                "column into strings or numbers."
             )
 
 

@@ -104,6 +104,6 @@ def _categories(frame: pd.DataFrame, feature: Feature) -> Iterator[str]:
         yield f"Column {feature.name!r}: {values} {verb} read as {OTHER!r} ({listed(rare, 3)})."
     elif len(feature.categories) > MANY:
         yield (
-            f"Column {feature.name!r} has {len(feature.categories)} categories, one input each, since a rule names it "
-            "or unknown='refuse'; merge rare ones if training is slow."
+            f"Column {feature.name!r} has {len(feature.categories)} categories, and each is an input of its own, "
+            "because a rule names the column or unknown='refuse'; merge rare ones if training is slow."
         )

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain.cells import holds_dates, instants, is_duration
-from smilenn.domain.table import is_text, labels
+from smilenn.domain.table import inferred, is_text, labels, with_columns
 from smilenn.errors import SmileError
 
 Missing = Literal["indicator", "fill", "raise"]
@@ -57,7 +57,7 @@ def _median(values: np.ndarray) -> float:
 def filled(frame: pd.DataFrame, fill: Fill) -> pd.DataFrame:
     """The frame with its missing cells filled; a column that lacks none is left as it is."""
     lacking = [name for name in frame.columns if name in fill and frame[name].isna().any()]
-    return frame.assign(**{name: _complete(frame[name], fill[name]) for name in lacking})
+    return with_columns(frame, {name: _complete(frame[name], fill[name]) for name in lacking})
 
 
 def _complete(series: pd.Series, value: float | str) -> pd.Series:
@@ -70,4 +70,4 @@ def _complete(series: pd.Series, value: float | str) -> pd.Series:
         return series.fillna(pd.Timedelta(days=float(value)))
     if isinstance(series.dtype, pd.PeriodDtype):
         series = series.dt.to_timestamp()
-    return series.astype(object).fillna(value).infer_objects()
+    return inferred(series.astype(object).fillna(value))

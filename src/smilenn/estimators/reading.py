@@ -22,7 +22,7 @@ from smilenn.properties.forms import Outputs
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
 
-HINT = "X is an array, so its columns are called as above; a data frame keeps names, and a scaler in front"
+HINT = "X is an array, whose columns have no names; give a data frame, and to a transformer in front"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Read:
         except SmileError as error:
             if self.named:
                 raise
-            raise SmileError(f"{error} ({HINT} does with set_output(transform='pandas').)") from None
+            raise SmileError(f"{error} ({HINT} set_output(transform='pandas').)") from None
 
 
 def read_table(estimator: SmileEstimator, X: Any, y: Any, sample_weight: Any) -> Read:

@@ -130,7 +130,7 @@ def plain_labels(labels: np.ndarray) -> list[str | int | float]:
     if len(odd):
         raise SmileError(
             f"Unknown label type: the target holds the class {str(odd[0])!r} ({type(odd[0]).__name__}); give numbers, "
-            "texts or truth values."
+            "strings or truth values."
         )
     return plain
 
@@ -141,14 +141,14 @@ def decisions(y: np.ndarray, names: Sequence[str]) -> Target:
         return _labels(y, names)
     if y.dtype.kind == "f" and (y != np.rint(y)).any():
         raise SmileError(
-            "Unknown label type: continuous. The target holds fractions; classify whole numbers or texts, or use "
+            "Unknown label type: continuous. The target holds fractions; classify whole numbers or strings, or use "
             "SmileRegressor."
         )
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:
         raise SmileError(
-            "Unknown label type: the target mixes numbers and texts; give every class one kind of name."
+            "Unknown label type: the target mixes numbers and strings; give every class one kind of name."
         ) from None
     plain = plain_labels(classes)
     classes = np.array(plain, dtype=object) if classes.dtype == object else classes
@@ -164,7 +164,7 @@ def _labels(y: np.ndarray, names: Sequence[str]) -> Target:
     try:
         values = y.astype(np.float64)
     except (TypeError, ValueError):
-        raise SmileError("Unknown label type: several columns of labels hold 0 and 1; these hold texts.") from None
+        raise SmileError("Unknown label type: several columns of labels hold 0 and 1; these hold text.") from None
     bad = np.argwhere((values != 0) & (values != 1))
     if bad.size:
         row, column = bad[0]

@@ -18,7 +18,7 @@ from smilenn.domain.absent import MISSING, fill_of, is_missing
 from smilenn.domain.cells import order_of, origin_of
 from smilenn.domain.encode import place_of
 from smilenn.domain.rare import OTHER
-from smilenn.domain.table import labels
+from smilenn.domain.table import inferred, labels, with_columns
 
 Usual = dict[str, float | str]
 
@@ -71,8 +71,8 @@ def as_usual(
             if odd.any():
                 value = usual[feature.name]
                 warnings.warn(_sentence(feature, series, odd, value, first_row), UnseenWarning, stacklevel=5)
-                changed[feature.name] = series.astype(object).where(~odd, value).infer_objects()
-    return frame.assign(**changed) if changed else frame
+                changed[feature.name] = inferred(series.astype(object).where(~odd, value))
+    return with_columns(frame, changed)
 
 
 def _without_place(feature: Feature, series: pd.Series, *, missing: bool, unknown: bool) -> np.ndarray:

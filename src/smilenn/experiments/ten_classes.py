@@ -24,9 +24,9 @@ from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.options import Network
 from smilenn.estimators.radius import Norm
 from smilenn.experiments.cells import Cell, Row
-from smilenn.experiments.measures import chosen, proved
+from smilenn.experiments.measures import chosen, mean, proved
 from smilenn.experiments.recipe import obtained
-from smilenn.experiments.study import Options, outcome
+from smilenn.experiments.study import Aim, Options, all_certified, outcome
 from smilenn.experiments.tables import markdown, mean_and_spread, seconds
 from smilenn.model.backbones import ConvNet
 from smilenn.properties.library import Robust
@@ -46,6 +46,14 @@ PUBLISHED: dict[Norm, dict[str, dict[float, float]]] = {
     "inf": {"SortNet": {0.1: 98.14, 0.3: 93.40}, "l∞-distance nets": {0.1: 97.95, 0.3: 93.20}},
     2: {"GloRo": {0.3: 95.7, 1.58: 62.8}},
 }
+# model, the δ it is trained for, metric, per cent of all test images of MNIST that are wanted of a GPU
+WANTED = (
+    ("ten-distances", 0.1, "clean", 98.6),
+    ("ten-distances", 0.1, "certified_0.1", 97.9),
+    ("ten-distances", 0.3, "certified_0.3", 93.0),
+    ("ten-contractions", 0.3, "certified_0.3", 98.0),
+    ("ten-contractions", 1.58, "certified_1.58", 72.0),
+)
 QUICK: dict[Norm, Config] = {
     "inf": Config(patience=None, epochs=10, batch_size=64, train_learning_rate=0.02, margin=0.6),
     2: Config(patience=None, epochs=6, batch_size=64, train_learning_rate=3e-3, margin=0.8),
@@ -174,6 +182,19 @@ def report(rows: list[Row]) -> list[str]:
     for norm, title in words.items():
         parts += [title, markdown(_header(norm), [*_published(norm), *_measured(rows, norm)])]
     return parts + _rejection([row for row in rows if row.get("accepted") is not None])
+
+
+def aims(rows: list[Row]) -> list[Aim]:
+    """What networks of a GPU are asked to show on MNIST, mean over seeds, and that all of them are certified."""
+    rows = [row for row in rows if row["model"] in TRAINED and row["data"] == "mnist" and row["device"] != "cpu"]
+    out = all_certified(rows, TRAINED)
+    for model, delta, metric, wanted in WANTED:
+        group = chosen(rows, model=model, delta=delta)
+        if group:
+            got = 100 * mean(group, metric)
+            what = f"{TITLE[model]}, ten classes, trained for {delta:g}: {metric.replace('_', ' at ')}"
+            out.append(Aim(what, f"≥ {wanted:.2f}", f"{got:.2f}", got >= wanted))
+    return out
 
 
 def _rejection(rows: list[Row]) -> list[str]:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,7 @@ from smilenn.errors import SmileError, listed
 from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.encoders.rowwise import RowByRow
 from smilenn.model.net import SmileNet
+from smilenn.model.options import refuse_switched
 from smilenn.model.threads import OneLibraryThread, OneThread
 
 Predict = Callable[[pd.DataFrame], np.ndarray]
@@ -60,6 +63,7 @@ class Variants:
                 for row in y:
                     if row.tobytes() not in every:
                         every[row.tobytes()] = self.ask(self._variants(row))
+                        refuse_switched()  # after every call: another thread may switch an option, and switch it back
             found = np.array([every[row.tobytes()] for row in y]).reshape(len(y), len(self.values))
             self.latest = latest = key, found
         return latest[1]
@@ -67,6 +71,16 @@ class Variants:
     def forget(self) -> None:
         """Drop the answers that are kept: whoever asks again asks the model."""
         self.latest = None
+
+    def asks(self, owner: object, way: Callable[..., Any]) -> bool:
+        """Whether answers come from `owner` by its method `way`, through no code that was put into this instance."""
+        from smilenn.model.seal import reworked
+
+        parts: list[tuple[object, type]] = [(self, Variants), (self.domain, Domain)]
+        if any(type(part) is not kind or reworked(part) for part, kind in parts):
+            return False
+        predict = self.predict
+        return isinstance(predict, MethodType) and predict.__self__ is owner and predict.__func__ is way
 
     def _variants(self, row: np.ndarray) -> np.ndarray:
         x = np.zeros((len(self.values), self.domain.size))

@@ -4,12 +4,13 @@ Known layers are computed by correctly rounded operations, which no option chang
 and a library may compute its products and convolutions in another way once an option is switched: with
 ``torch.backends.mkldnn`` off, 52 of 120 pairs of a certified model with GELU fell by a last digit. So the options of
 the process are noted when such a module is called for the first time, which `fit` and `load` do to test it, and a call
-under other options is refused.
+under other options is refused. They are compared after every row, so that another thread which switches one and back is
+noticed unless it does both within one call.
 """
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cache, reduce
 from types import TracebackType
 from typing import Any, Self
 
@@ -76,8 +77,16 @@ def refuse_switched() -> None:
 
 def _value(name: str) -> Any:
     try:
-        found = reduce(getattr, name.split("."), torch)
+        owner, last = _place(name)
+        found = getattr(owner, last)
         value = found() if callable(found) else found
         return "ieee" if value == "none" else value  # nothing asked for is full precision
     except (AttributeError, RuntimeError):  # an older PyTorch, or old and new names of one option mixed
         return None
+
+
+@cache
+def _place(name: str) -> tuple[Any, str]:
+    """The module or object that has an option, and what it is called there."""
+    *owners, last = name.split(".")
+    return reduce(getattr, owners, torch), last

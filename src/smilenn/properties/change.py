@@ -75,7 +75,7 @@ class Robust(OutputProperty):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        delta = read_delta(self.delta, "Robust", positive=True)
+        delta = read_delta(self.delta, "Robust", positive=True, each=self.norm == 2)
         if isinstance(delta, tuple) and self.features is not None:
             raise SmileError("Robust: delta already names its features; leave 'features' out.")
         eps = None if self.eps is None else read_number(self.eps, "Robust", "eps")

@@ -206,7 +206,7 @@ class _Parser:
     def member(self, left: _Sum | _Text, op: Token, right: _Sum | _Text) -> Member:
         name, text = (right, left) if isinstance(left, _Text) else (left, right)
         if isinstance(name, _Text) or not isinstance(text, _Text):
-            self.fail("Two texts are compared; one side must be a category such as a.race.", name.span)
+            self.fail("Two strings are compared; one side must be a category such as a.race.", name.span)
         if op.text != "==":
             self.fail(f"Texts have no order, so {op.text} cannot compare them; use ==.", op.span)
         if self.where == "then":

@@ -59,7 +59,8 @@ class Row:
         for name, _ in self.ball.axes:
             kind = self._feature(name, domain, self.spans["in", name]).kind
             if kind != "continuous":
-                self._fail(f"norm2 is over continuous features, and this is of kind {kind!r}.", self.spans["in", name])
+                why = f"norm2 is over continuous features, and this is of kind {kind!r}; {_instead(kind)}."
+                self._fail(why, self.spans["in", name])
         every = tuple((f.name, self.ball.radius) for f in domain.features if f.kind == "continuous" and f.lo < f.hi)
         if not every and not self.ball.axes:
             self._fail("norm2: the domain has no continuous feature that may change.", (0, len(self.text)))
@@ -155,3 +156,10 @@ class Row:
         if feature.kind != "category":
             return row([(1, member.copy, "in", feature.name)], place, "==")
         return row([(1, member.copy, "in", feature.coordinates[place])], 1, "==")
+
+
+def _instead(kind: str) -> str:
+    """What to do with a feature that no norm takes."""
+    if kind == "integer":
+        return "bound it in a row of its own, such as a.x <= b.x + 1, or declare it continuous if it is measured"
+    return "leave it out, and it is equal in both copies"

@@ -23,24 +23,26 @@ Entry = tuple[Name, Size, Size]  # feature, δ_lo, δ_hi
 Delta = Fraction | str | tuple[Entry, ...]
 
 
-def read_delta(value: Any, who: str, *, positive: bool = False) -> Delta:
-    """A delta in its normal form; a negative one or δ_lo > δ_hi is an error. With `positive` a single 0 is one too."""
+def read_delta(value: Any, who: str, *, positive: bool = False, each: bool = False) -> Delta:
+    """A delta in its normal form; a negative one or δ_lo > δ_hi is an error. With `positive` a single 0 is one too, and
+    with `each` the 0 of one feature.
+    """
     if isinstance(value, Mapping):
         value = [(name, *size) if _is_pair(size) else (name, size) for name, size in value.items()]
     if not isinstance(value, (list, tuple)):
         return _size(value, who, "delta", "positive" if positive else "not negative")
-    entries = tuple(_read_entry(item, who) for item in value)
+    entries = tuple(_read_entry(item, who, "positive" if each else "not negative") for item in value)
     read_names([name for name, _, _ in entries], who, "delta")
     return entries
 
 
-def _read_entry(item: Any, who: str) -> Entry:
+def _read_entry(item: Any, who: str, sign: Sign) -> Entry:
     """(feature, size) or (feature, δ_lo, δ_hi)."""
     if not isinstance(item, (list, tuple)) or len(item) not in (2, 3):
         raise SmileError(f"{who}: delta holds {item!r}; give a number, '5%', or one entry per feature.")
     (name,) = read_names(item[:1], who, "delta")
     if len(item) == 2:
-        size = _size(item[1], who, f"delta of {name!r}")
+        size = _size(item[1], who, f"delta of {name!r}", sign)
         return name, negated(size), size
     low, high = (_size(size, who, f"delta of {name!r}", "any") for size in item[1:])
     if _is_share(low) == _is_share(high) and _amount(low) > _amount(high):

@@ -48,7 +48,10 @@ def inputs_of(model: Reader, row: Any) -> np.ndarray:
 def _refuse_lacking(columns: Sequence[str]) -> None:
     """A rule may say nothing of rows that lack a number."""
     if columns:
-        raise SmileError(f"Column {columns[0]!r} is missing in this row; reasons are given for complete rows.")
+        raise SmileError(
+            f"Column {columns[0]!r} is missing in this row; fill it in or leave the row out: "
+            "only complete rows can be explained."
+        )
 
 
 def _frame(row: Any) -> pd.DataFrame:

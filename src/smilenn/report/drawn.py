@@ -18,6 +18,6 @@ def drawn(folder: Path | str) -> str:
         return ""
     return (
         f"The model was made from {noted['rows']} of the {of_rows} rows of {noted['data']!r}: {draw['rows']} drawn "
-        f"evenly with the seed {draw['seed']}, and the rows that hold the ends of a column or one of its texts. "
+        f"evenly with the seed {draw['seed']}, and the rows that hold the ends of a column or one of its strings. "
         "Quality is measured on rows of that part."
     )

@@ -190,7 +190,7 @@ def _numbers(model: Reported, values: np.ndarray) -> np.ndarray:
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
-        raise SmileError("The target holds texts; this model predicts numbers.") from None
+        raise SmileError("The target holds text; this model predicts numbers.") from None
     bad = np.argwhere(~np.isfinite(numbers))
     if bad.size:
         raise SmileError(f"Row {int(bad[0][0])} of the target is {numbers[tuple(bad[0])]}; give a finite number.")

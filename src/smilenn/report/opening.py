@@ -16,7 +16,8 @@ def opening(found: Findings) -> str:
 
 def _predicts(found: Findings) -> str:
     model = found.model
-    inputs = "1 input" if len(model.domain_.features) == 1 else f"{len(model.domain_.features)} inputs"
+    count = len(model.domain_.columns)  # as the user counts: a number that may be missing is one column
+    inputs = "1 input" if count == 1 else f"{count} inputs"
     target = repr(model.target_name_) if model.target_name_ else "the target"
     if model.outputs_.classes:
         known = quoted([str(name) for name in model.outputs_.classes], "or") if len(model.outputs_.classes) <= 4 else ""

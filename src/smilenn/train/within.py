@@ -123,9 +123,7 @@ def spare_words(net: SmileNet, spare: Sequence[Spare]) -> str:
     names = listed(sorted(set().union(*(own.protected for own in spare))), 40)
     branches = () if net.encoder is None else net.encoder.branches
     if any(str(branch.name).startswith(NAME) for branch in branches):
-        return (
-            f" Boosted trees that read {names} move the output within ε, since held-out rows are predicted better so."
-        )
+        return f" Boosted trees that read {names} move the output within ε, which predicts held-out rows better."
     return f" No trees that read {names} were kept, so ε is not used."
 
 

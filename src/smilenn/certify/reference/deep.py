@@ -303,7 +303,7 @@ class Walk:
         out, noise = [], []
         for j in range(units):
             (w1, b1), (w2, b2) = ((net.weights[layer - 1][j], net.biases[layer - 1][j]) for net in self.nets)
-            eps = max(self.error(w1, b1, largest), self.error(w2, b2, largest)) if self.rounds else ZERO
+            eps = self.errors(layer, j, largest) if self.rounds else ZERO
             lo1, hi1 = interval(w1, [(r.lo1, r.hi1) for r in a], b1)
             lo2, hi2 = interval(w2, [(r.lo2, r.hi2) for r in a], b2)
             halves = tuple((p + q) / 2 for p, q in zip(w1, w2, strict=True))
@@ -314,10 +314,15 @@ class Walk:
             noise.append(eps)
         return tuple(out), tuple(noise)
 
+    def errors(self, layer: int, j: int, largest: Sequence[Fraction]) -> Fraction:
+        """ε of a unit: the larger one of both networks."""
+        nets = self.nets if self.two else self.nets[:1]
+        return max(self.error(net.weights[layer - 1][j], net.biases[layer - 1][j], largest) for net in nets)
+
     def error(self, w: Vector, b: Fraction, largest: Sequence[Fraction]) -> Fraction:
         """ε of a unit in one copy."""
         n = (len(w) + 5) * self.net.roundoff
-        total = sum((abs(k) * v for k, v in zip(w, largest, strict=True)), ZERO) + abs(b)
+        total = linear([abs(k) for k in w], largest) + abs(b)
         return up(n / (1 - n) * total) + Fraction(1, GRID)
 
     def lemma(self, cell: Cell, layer: int, j: int, known: Octagon | None) -> Octagon:

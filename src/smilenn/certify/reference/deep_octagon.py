@@ -59,7 +59,7 @@ class Octagon:
         if lo1 > hi1 or lo2 > hi2 or low > high:
             return None
         closed = Octagon(lo1, hi1, lo2, hi2, low, high)
-        return closed if closed.ends else None
+        return closed if closed.contains(lo1, max(lo2, lo1 - high)) or closed.ends else None
 
     def within(self, known: Octagon) -> Octagon | None:
         """What both say, closed; `known` itself, with its points, where nothing is new."""
@@ -87,17 +87,21 @@ class Octagon:
 
 
 def corners(r: Octagon, axes: bool) -> tuple[Point, ...]:
-    """Where two of the lines meet within the octagon; lines are α·s_1 + β·s_2 = γ."""
-    zero = [(1, 0, ZERO), (0, 1, ZERO)] if axes else []
-    lines = [(1, 0, r.lo1), (1, 0, r.hi1), (0, 1, r.lo2), (0, 1, r.hi2), (1, -1, r.low), (1, -1, r.high), *zero]
+    """Where two of the lines meet within the octagon; lines are α·s_1 + β·s_2 = γ, in whole multiples of 1 / unit."""
+    sides = (r.lo1, r.hi1, r.lo2, r.hi2, r.low, r.high)
+    unit = math.lcm(*(v.denominator for v in sides))
+    lo1, hi1, lo2, hi2, low, high = (v.numerator * (unit // v.denominator) for v in sides)
+    zero = [(1, 0, 0), (0, 1, 0)] if axes else []
+    lines = [(1, 0, lo1), (1, 0, hi1), (0, 1, lo2), (0, 1, hi2), (1, -1, low), (1, -1, high), *zero]
     found = set()
     for (a, b, c), (d, e, f) in combinations(lines, 2):
         determinant = a * e - b * d  # 1, −1 or 0
         if determinant:
-            point = ((c * e - b * f) * determinant, (a * f - c * d) * determinant)
-            if r.contains(*point):
-                found.add(point)
-    return tuple((p, q, max(p, ZERO), max(q, ZERO)) for p, q in sorted(found))
+            p, q = (c * e - b * f) * determinant, (a * f - c * d) * determinant
+            if lo1 <= p <= hi1 and lo2 <= q <= hi2 and low <= p - q <= high:
+                found.add((p, q))
+    points = [(Fraction(p, unit), Fraction(q, unit)) for p, q in sorted(found)]
+    return tuple((p, q, max(p, ZERO), max(q, ZERO)) for p, q in points)
 
 
 def rest(r: Octagon, k: Slope, t: Slope) -> Fraction:
@@ -106,8 +110,16 @@ def rest(r: Octagon, k: Slope, t: Slope) -> Fraction:
 
 
 def linear(coefficients: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
-    """Σ coefficient·value; zeros cost nothing."""
-    return sum((c * v for c, v in zip(coefficients, values, strict=True) if c and v), ZERO)
+    """Σ coefficient·value, as one fraction that is reduced at the end; zeros cost nothing."""
+    over, under = 0, 1
+    for c, v in zip(coefficients, values, strict=True):
+        if c and v:
+            top, bottom = c.numerator * v.numerator, c.denominator * v.denominator
+            if under % bottom:
+                common = math.lcm(under, bottom)
+                over, under = over * (common // under), common
+            over += top * (under // bottom)
+    return Fraction(over, under)
 
 
 def after_relu(r: Octagon) -> Octagon:
@@ -119,12 +131,8 @@ def after_relu(r: Octagon) -> Octagon:
 
 def interval(w: Vector, ends: Sequence[tuple[Fraction, Fraction]], b: Fraction) -> tuple[Fraction, Fraction]:
     """The range of w·a + b, rounded outward."""
-    low = high = b
-    for k, (lo, hi) in zip(w, ends, strict=True):
-        if k > 0:
-            low, high = low + k * lo, high + k * hi
-        elif k < 0:
-            low, high = low + k * hi, high + k * lo
+    low = b + linear(w, [lo if k > 0 else hi for k, (lo, hi) in zip(w, ends, strict=True)])
+    high = b + linear(w, [hi if k > 0 else lo for k, (lo, hi) in zip(w, ends, strict=True)])
     return down(low), up(high)
 
 

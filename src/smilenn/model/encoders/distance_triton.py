@@ -1,7 +1,8 @@
 """The norms of powers.py as Triton kernels, float32: a pass for the maximum, a pass for the powers, nothing stored.
 
-Loops take `AT_ONCE` terms a turn where the number of terms allows it, in the same order: loads of one term are under
-way while another is computed.
+Loops take several terms a turn, `AT_ONCE` differences a thread, in the same order: loads of one term are under way
+while another is computed. Where tiles cover the tensors without a rest nothing is masked. Sums run through the
+terms in their order whatever the tile, so tiles and warps change the time and no bit.
 
     forward     out[n, b] = ‖x[:, b] − w[:, n]‖_p          x [K, B], w [K, N]
     backward    o[k, j] = Σ_l ((a[k, j] − v[l, k])·s[l, j])^(p−1)·g[l, j],  s = 1/out
@@ -11,6 +12,8 @@ The gradients in x and in w are the same sum with the roles exchanged. This file
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -20,7 +23,28 @@ import triton.language as tl
 from smilenn.model.encoders.powers import Power
 
 BUSY = 300  # programs that keep a GPU busy: tiles are halved until there are as many
-AT_ONCE = 8
+AT_ONCE = 128  # differences that a thread computes in one turn of a loop
+LANES = 32  # threads of a warp
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What one program computes, rows × columns, and with how many warps."""
+
+    rows: int
+    columns: int
+    warps: int
+
+
+TILES = (Tile(64, 32, 2), Tile(32, 32, 4), Tile(16, 32, 4))  # the largest first; measured on an H200
+
+
+@triton.jit
+def _read(start, at, size, whole: tl.constexpr):
+    if whole:
+        return tl.load(start + at)
+    else:
+        return tl.load(start + at, mask=at < size, other=0.0)
 
 
 @triton.jit
@@ -37,18 +61,19 @@ def _forward(
     three: tl.constexpr,
     largest: tl.constexpr,
     turn: tl.constexpr,
+    whole: tl.constexpr,
     TN: tl.constexpr,
     TB: tl.constexpr,
 ):
     b = tl.program_id(0) * TB + tl.arange(0, TB)
     n = tl.program_id(1) * TN + tl.arange(0, TN)
-    inside = (n < N)[:, None] & (b < B)[None, :]
-    most = tl.zeros([TN, TB], tl.float32)
+    inside = None if whole else (n < N)[:, None] & (b < B)[None, :]
+    most = tl.load(out + n[:, None] * B + b[None, :], mask=inside)  # zeros, laid out as they are stored
     at = tl.zeros([TN, TB], tl.int32)
     for first in range(0, K, turn):
         for i in tl.static_range(turn):
             k = first + i
-            row, unit = tl.load(x + k * B + b, mask=b < B, other=0.0), tl.load(w + k * N + n, mask=n < N, other=0.0)
+            row, unit = _read(x + k * B, b, B, whole), _read(w + k * N, n, N, whole)
             d = row[None, :] - unit[:, None]
             if largest:
                 more = tl.abs(d) > most
@@ -63,7 +88,7 @@ def _forward(
         for first in range(0, K, turn):
             for i in tl.static_range(turn):
                 k = first + i
-                row, unit = tl.load(x + k * B + b, mask=b < B, other=0.0), tl.load(w + k * N + n, mask=n < N, other=0.0)
+                row, unit = _read(x + k * B, b, B, whole), _read(w + k * N, n, N, whole)
                 d = (row[None, :] - unit[:, None]) * scale
                 square = d * d
                 e = square
@@ -89,67 +114,83 @@ def _backward(
     steps: tl.constexpr,
     three: tl.constexpr,
     turn: tl.constexpr,
+    whole: tl.constexpr,
     TK: tl.constexpr,
     TJ: tl.constexpr,
 ):
     j = tl.program_id(0) * TJ + tl.arange(0, TJ)
     k = tl.program_id(1) * TK + tl.arange(0, TK)
-    inside = (k < K)[:, None] & (j < J)[None, :]
-    given = tl.load(a + k[:, None] * J + j[None, :], mask=inside, other=0.0)
+    inside = None if whole else (k < K)[:, None] & (j < J)[None, :]
+    given = tl.load(a + k[:, None] * J + j[None, :], mask=inside)
     total = tl.zeros([TK, TJ], tl.float32)
     for first in range(0, L, turn):
         for i in tl.static_range(turn):
             at = first + i
-            d = given - tl.load(v + at * K + k, mask=k < K, other=0.0)[:, None]
-            d = d * tl.load(s + at * J + j, mask=j < J, other=0.0)[None, :]
+            d = given - _read(v + at * K, k, K, whole)[:, None]
+            d = d * _read(s + at * J, j, J, whole)[None, :]
             square = d * d
             e = square
             if three:
                 e = square * square * square
             for _ in tl.static_range(steps):
                 e = e * e
-            total += (e * d) * tl.load(g + at * J + j, mask=j < J, other=0.0)[None, :]
+            total += (e * d) * _read(g + at * J, j, J, whole)[None, :]
     tl.store(o + k[:, None] * J + j[None, :], total, mask=inside)
 
 
-def _turn(terms: int) -> int:
-    """How many terms a turn of a loop takes."""
-    return AT_ONCE if terms % AT_ONCE == 0 else 1
-
-
-def _tile(rows: int, columns: int) -> tuple[int, int]:
+def tile_for(rows: int, columns: int) -> Tile:
     """The largest tile that still keeps the GPU busy."""
-    for tile in (64, 64), (32, 64), (32, 32), (16, 32):
-        tile = (16 if rows <= 16 else min(tile[0], 32 if rows <= 32 else 64), min(tile[1], 32 if columns <= 32 else 64))
-        if triton.cdiv(rows, tile[0]) * triton.cdiv(columns, tile[1]) >= BUSY:
-            break
-    return tile
+    busy = (one for one in TILES if triton.cdiv(rows, one.rows) * triton.cdiv(columns, one.columns) >= BUSY)
+    return next(busy, TILES[-1])
 
 
-def norms(x: torch.Tensor, w: torch.Tensor, power: Power | None) -> tuple[torch.Tensor, torch.Tensor]:
+def norms(
+    x: torch.Tensor, w: torch.Tensor, power: Power | None, tile: Tile | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
     """x [K, B], w [K, N] → ‖·‖ [N, B], and where the maximum lies (2k, or 2k + 1 if d < 0) if no power is given."""
     (k, b), n = x.shape, w.shape[1]
-    out = torch.empty(n, b, device=x.device, dtype=torch.float32)
+    out = torch.zeros(n, b, device=x.device, dtype=torch.float32)
     place = torch.empty(n, b, device=x.device, dtype=torch.int32)
-    tn, tb = _tile(n, b)
+    tile = tile or tile_for(n, b)
     steps, three, inverse = (0, False, 0.0) if power is None else (power.steps, power.three, 1 / power.p)
-    grid = (triton.cdiv(b, tb), triton.cdiv(n, tn))
     kernel: Any = _forward
-    kernel[grid](
-        x, w, out, place, k, n, b, inverse, steps=steps, three=three, largest=power is None, turn=_turn(k), TN=tn, TB=tb
+    kernel[(triton.cdiv(b, tile.columns), triton.cdiv(n, tile.rows))](
+        *(x, w, out, place, k, n, b, inverse),
+        steps=steps,
+        three=three,
+        largest=power is None,
+        **_shape(tile, k, n, b, "TN", "TB"),
     )
     return out, place
 
 
-def slopes(a: torch.Tensor, v: torch.Tensor, s: torch.Tensor, g: torch.Tensor, power: Power) -> torch.Tensor:
+def slopes(
+    a: torch.Tensor, v: torch.Tensor, s: torch.Tensor, g: torch.Tensor, power: Power, tile: Tile | None = None
+) -> torch.Tensor:
     """The sum of `backward` for a [K, J], v [L, K], s and g [L, J]: [K, J]."""
     (k, j), terms = a.shape, v.shape[0]
     o = torch.empty(k, j, device=a.device, dtype=torch.float32)
-    tk, tj = _tile(k, j)
-    grid = (triton.cdiv(j, tj), triton.cdiv(k, tk))
+    tile = tile or tile_for(k, j)
     kernel: Any = _backward
-    kernel[grid](a, v, s, g, o, k, j, terms, steps=power.steps, three=power.three, turn=_turn(terms), TK=tk, TJ=tj)
+    kernel[(triton.cdiv(j, tile.columns), triton.cdiv(k, tile.rows))](
+        *(a, v, s, g, o, k, j, terms),
+        steps=power.steps,
+        three=power.three,
+        **_shape(tile, terms, k, j, "TK", "TJ"),
+    )
     return o
+
+
+def _shape(tile: Tile, terms: int, rows: int, columns: int, *names: str) -> dict[str, Any]:
+    """What a kernel is told of its tile: terms a turn, whether tiles cover everything, their sides, their warps."""
+    each = tile.rows * tile.columns // (tile.warps * LANES)
+    return {
+        "turn": math.gcd(terms, max(1, AT_ONCE // each)),
+        "whole": rows % tile.rows == 0 and columns % tile.columns == 0,
+        names[0]: tile.rows,
+        names[1]: tile.columns,
+        "num_warps": tile.warps,
+    }
 
 
 class _Norm(torch.autograd.Function):
@@ -160,12 +201,12 @@ class _Norm(torch.autograd.Function):
         columns, weights = x.T.contiguous(), w.T.contiguous()
         out, place = norms(columns, weights, power)
         ctx.power = power
-        ctx.save_for_backward(columns, weights, out, place)
+        ctx.save_for_backward(x.contiguous(), columns, w.contiguous(), weights, out, place)
         return out.T
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor, None]:
-        columns, weights, out, place = ctx.saved_tensors
+        x, columns, w, weights, out, place = ctx.saved_tensors
         g = grad_outputs[0].T.contiguous()  # [N, B]
         wanted = ctx.needs_input_grad[0]
         if ctx.power is None:
@@ -175,8 +216,8 @@ class _Norm(torch.autograd.Function):
             to_w = torch.zeros_like(weights).scatter_add_(0, at.T.contiguous(), -signed.T.contiguous())
             return to_x, to_w.T, None
         scale = 1 / out.clamp(min=1e-30)
-        to_x = slopes(columns, weights.T.contiguous(), scale, g, ctx.power).T if wanted else None
-        to_w = slopes(weights, columns.T.contiguous(), scale.T.contiguous(), g.T.contiguous(), ctx.power)
+        to_x = slopes(columns, w, scale, g, ctx.power).T if wanted else None
+        to_w = slopes(weights, x, scale.T.contiguous(), g.T.contiguous(), ctx.power)
         return to_x, to_w.T, None
 
 

@@ -23,6 +23,7 @@ from torch import nn
 from smilenn.errors import SmileError
 from smilenn.model.backbones import MLP
 from smilenn.model.encoders.elementary import sigmoid, tanh
+from smilenn.model.options import refuse_switched
 from smilenn.model.profile import TILE, in_order
 
 SEQUENCES: tuple[type[nn.Module], ...] = (nn.Sequential, MLP)
@@ -102,6 +103,7 @@ def one_by_one(module: nn.Module, y: torch.Tensor) -> torch.Tensor:
         if key not in first:
             first[key] = len(found)
             found.append(_asked(module, rows[k : k + 1]))
+            refuse_switched()  # after every call: another thread may switch an option, and switch it back
         places.append(first[key])
     value = torch.cat(found)[places]
     if torch.is_grad_enabled() and y.requires_grad:

@@ -21,7 +21,7 @@ def convert(model: Any, columns: Sequence[Column], inputs: int) -> Forest:
     stored = _stored(model)
     features = stored["features_info"]
     if features.get("categorical_features") or features.get("text_features") or features.get("embedding_features"):
-        raise SmileError("CatBoost turns categories, texts and embeddings into numbers of its own; pass them one-hot.")
+        raise SmileError("CatBoost turns categories, text and embeddings into numbers of its own; pass them one-hot.")
     place = {f["feature_index"]: f["flat_feature_index"] for f in features["float_features"]}
     builder = Builder(inputs, columns)
     scale, bias = stored["scale_and_bias"]

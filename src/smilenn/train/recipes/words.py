@@ -35,7 +35,7 @@ def reasons(
         names = listed(sorted(hidden), 40)
         alone = f"It ignores {names} entirely, so the fairness limit is not used."
         if spare:
-            alone = f"It ignores {names}."  # whether trees beside it do not is known after training
+            alone = f"The ensemble itself ignores {names}."  # whether trees beside it do is known after training
         words.append(f"It does not read {names}; only the backbone does." if wide else alone)
     if found.linear:
         words.append(f"It is linear in {listed(sorted(found.linear), 40)}, hence convex, concave and of one slope.")
