@@ -195,6 +195,20 @@ def test_numbers_of_some_thousand_rows_have_fine_trees(monkeypatch, fewest, most
     assert set(tried) == set(boosted.FINE if fine else boosted.RICH)
 
 
+def test_the_benchmark_of_sizes_has_the_same_boosters():
+    from benchmarks.tree_sizes import booster
+
+    from smilenn.domain import Domain
+    from smilenn.experiments.peers.task import Rows
+
+    x, y = table(50)
+    rows = Rows(x[["income", "debt"]], y.to_numpy(), binary=False, signs={"income": 1, "debt": -1}, seed=0)
+    own = boosted.Table.of(Domain.box([0.0] * 2, [10.0] * 2, ["income", "debt"]), rows.frame.to_numpy(), rows.signs)
+    theirs = booster(rows, boosted.FINE[0], 0).get_params()
+    for name, value in boosted._booster("mse", 0, own, boosted._Place(0, 0), boosted.FINE[0]).get_params().items():
+        assert name in ("random_state", "max_iter", "categorical_features") or theirs[name] == value
+
+
 @pytest.mark.parametrize(("woven", "leaves"), [(False, 2), (True, 31)])
 def test_kept_rows_choose_the_size_of_trees(monkeypatch, woven, leaves):
     """Stumps are enough for one noisy jump, and say nothing of two jumps that undo each other."""
