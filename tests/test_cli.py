@@ -175,7 +175,8 @@ def test_a_model_that_learned_nothing_is_called_so():
     assert "worse than a constant: loosen a rule" in said("regression", ("",), y, y * 0 + 30.0)
     short = Standing(20, True, 1, measured("regression", ("",), y, y * 0 + 30.0, y), limit=5.0)
     assert short.sentence().endswith(
-        "a constant: training had 5 s (its time limit); give it more, or loosen a rule (a larger ε)."
+        "a constant: training had at most 5 s (its time limit); give it more if it took so long, or loosen a rule "
+        "(a larger ε)."
     )
     assert Standing.from_json(short.to_json()) == short
     assert "hardly" not in said("regression", ("",), y, y + 1)

@@ -40,7 +40,8 @@ from typing import Any
 
 MIB = 1 << 20
 NODES, WORK = 1 << 24, 1 << 33
-ENCODING = 4  # units of work per number of an encoder, for every claim
+ENCODING, COORDINATE = 4, 256  # units of work per number of an encoder and per coordinate, for every claim
+DIGITS = 1 << 10  # binary digits of a coordinate that these cover
 LEAVES = 256  # of a tree whose leaves are compared pair by pair
 LAYERS, SIZE = 64, 1 << 30  # layers of a branch of an encoder; the largest size that may stand in model.json
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
@@ -602,6 +603,7 @@ class Weights:
     def __init__(self, data: bytes) -> None:
         self.kinds, self.raw = tensors_of(data)
         self.asked: set[str] = set()
+        self.count = 0  # numbers of the tensors that were asked for
         self.loose: tuple[str, ...] = ()  # how names of tensors begin that are nobody's business
 
     def numbers(self, name: str, shape: Ints) -> tuple[Ints, int]:
@@ -612,6 +614,7 @@ class Weights:
         if found is None:
             raise CheckError(f"{name} is not finite")
         self.asked.add(name)
+        self.count += len(found[0])
         return found
 
     def fractions(self, name: str, shape: Ints) -> list[Fraction]:
@@ -817,7 +820,7 @@ class Encoder(Space):
 
     def __init__(self, given: Domain, branches: Any, weights: Weights) -> None:
         need(isinstance(branches, list) and branches, "the encoder has no branches")
-        self.given, self.weights, self.effort, self.once = given, weights, 0, 0
+        self.given, self.weights, self.effort, self.once, self.left = given, weights, 0, 0, WORK
         self.source: list[int | None] = []
         self.branches: list[tuple[Ints, list[dict[str, Any]]]] = []
         names, features, taken, groups = [], [], set(given.features), []
@@ -868,7 +871,7 @@ class Encoder(Space):
             kind = given.get("kind") if isinstance(given, dict) else None
             need(isinstance(kind, str) and kind in keys, "the encoder has a layer of unknown kind")
             need(is_object(given, "kind", *keys[str(kind)].split()), "a layer of the encoder is malformed")
-            layer = dict(given)
+            layer, before = dict(given), self.weights.count
             out.append(layer)
             sizes = [value for key, value in layer.items() if key not in ("kind", "source", "module", "trees", "sets")]
             need(is_sizes(sizes), "a layer of the encoder has a malformed size")
@@ -905,6 +908,8 @@ class Encoder(Space):
                 layer["rows"] = [flat[i : i + columns] for i in range(0, len(flat), columns)]
                 layer["bias"] = self.weights.fractions(place + "bias", [outputs])
             need(outputs >= 1, "a layer of the encoder has no outputs")
+            layer["numbers"] = self.weights.count - before + sum(map(len, layer.get("sets", ())))
+            layer["values"] = outputs + layer.get("units", 0)
             width, base = outputs, base or outputs
         return out, width
 
@@ -924,7 +929,6 @@ class Encoder(Space):
         layer["forest"] = forest = grown(split, number)
         complete = len(forest) == sum(counts) and sum(len(tree.split) for tree in forest) == nodes
         need(complete, "the nodes of a layer of trees do not make up its trees")
-        self.effort += ENCODING * sum(map(len, sets))
         self.effort += sum(tree.leaves * tree.depths for tree in forest if tree.leaves <= LEAVES)
         return len(counts)
 
@@ -932,7 +936,7 @@ class Encoder(Space):
         """A layer that moves no two inputs apart; what is kept of it are norms."""
         units = layer["units"]
         need(units >= 1, "a contraction has no units")
-        self.once += width * units * units // 64
+        self.once += (width + 64) * units * units // 64
         need(self.once <= WORK, "the contractions would take too long to check")
         flat, e = self.weights.numbers(place + "weight", [width, units])
         balance, grid = self.weights.numbers(place + "balance", [units])
@@ -950,10 +954,11 @@ class Encoder(Space):
         layer["norms"] = [root(Fraction(square, 1 << 2 * e)) for square in squares]
         layer["bias"], layer["gain"] = bias, gain
 
-    def work(self) -> int:
-        """§6: what it costs to find out what the layers leave of a premise."""
-        own = (name for name in self.weights.asked if name.startswith("encoder."))
-        return self.effort + ENCODING * sum(len(self.weights.raw[name]) // 8 for name in own)
+    def pay(self, numbers: int, values: int, read: list[Spread]) -> None:
+        """§6: what a layer of so many numbers costs, before it is computed; long numbers take long."""
+        digits = max(v.denominator.bit_length() for s in read for v in (s.lo, s.hi, s.low, s.high))
+        self.left -= (ENCODING * numbers + COORDINATE * (len(read) + values)) * (1 + digits // DIGITS)
+        need(self.left >= 0, "the claims would take too long to check")
 
     def spreads(self, start: list[Spread], ball: dict[int, Fraction] | None) -> tuple[list[Spread], list[Part]]:
         """All coordinates of e from the inputs in raw units, and what branches with layers say of the norm.
@@ -966,9 +971,12 @@ class Encoder(Space):
             y, base = [self.scaled(i, start[i]) for i in columns], []
             norm = self.begun(columns, y, ball)
             for layer in layers:
-                y, norm = self.step(layer, y + base if layer.get("base") else y, norm)
+                read = y + base if layer.get("base") else y
+                self.pay(layer["numbers"], layer["values"], read)
+                y, norm = self.step(layer, read, norm)
                 base = base or y
             if layers:
+                self.pay(2 * len(y), len(y), y)  # the box
                 parts.append(Part(range(len(out), len(out) + len(y)), norm))
             out += y
         cut = [s if i is not None else self.cut(s, at) for at, (i, s) in enumerate(zip(self.source, out, strict=True))]
@@ -1685,10 +1693,16 @@ class Reader:
         self.work -= premise.weight * k * (steps if nodes else net.n * (net.o + net.m + net.units))
         need(self.nodes >= 0 and self.work >= 0, "the proofs would take too long to check")
 
-    def encode(self, net: Net, size: int = 0) -> None:
-        """§6: what it costs to find out what an encoder leaves of a premise; of a case also to read its claim again."""
-        self.work -= size + (net.encoder.work() if net.encoder else 0)
+    def premise(self, net: Net, claim: Claim, common: int, path: Path = ()) -> Premise:
+        """§6: the premise of a claim or of a case, and what it costs to find out what an encoder leaves of it."""
+        self.work -= net.encoder.effort if net.encoder else 0
         need(self.work >= 0, "the claims would take too long to check")
+        if net.encoder is None:
+            return Premise(net, claim, common, path)
+        net.encoder.left = self.work
+        found = Premise(net, claim, common, path)
+        self.work = net.encoder.left
+        return found
 
     def split(self, place: int) -> tuple[int, int, int]:
         """Kind, copy and index of a split."""
@@ -2511,8 +2525,7 @@ def check_claim(net: Net, entry: Any, reader: Reader, version: int) -> ClaimRepo
     if cases:
         rows = check_cases(net, claim, entry["cases"], reader)
     else:
-        reader.encode(net)
-        premise = Premise(net, claim, claim.common)
+        premise = reader.premise(net, claim, claim.common)
         premise.check_witness(entry["witness"])
         rows = check_rows(premise, claim.then, entry["rows"], reader)
     if version == 2:
@@ -2558,9 +2571,9 @@ def check_cases(net: Net, claim: Claim, root: Any, reader: Reader) -> list[RowRe
             stack += [(node["above"], (*path, (c, i, at, -1))), (node["below"], (*path, (c, i, at, 1)))]
             continue
         need(is_object(node, "weights", "witness", "rows"), "a case is malformed")
-        reader.encode(net, claim.size)
+        reader.work -= claim.size
         weights, common = read_weights(node["weights"], claim)
-        premise = Premise(net, claim, common, path)
+        premise = reader.premise(net, claim, common, path)
         premise.check_witness(node["witness"])
         means = zip(claim.either, weights, strict=True)
         combined = [mean(clause, weights) for clause, weights in means]

@@ -501,6 +501,12 @@ class Net:
         n = (self.sizes[layer] + 5) * self.u
         return n / (1 - n)
 
+    def scaling_work(self, bounds: Sequence[Sequence[Fraction]]) -> int:
+        """§6: of scaling all inputs once, given the bounds of each; long numbers take long."""
+        numbers = [(*some, *(k[i] for _, k in self.scaling)) for i, some in enumerate(bounds)]
+        digits = max(sum(v.numerator.bit_length() + v.denominator.bit_length() for v in some) for some in numbers)
+        return 16 * len(bounds) * len(self.scaling) * (1 + digits // 1024)
+
     def outputs(self, x: Sequence[Fraction], work: Work) -> list[Fraction]:
         """The network at x in exact arithmetic; long numbers are more work."""
         a = list(x)
@@ -763,6 +769,8 @@ class Proof(Reader):
         self.net, self.rows, self.row, self.rounds, self.work = net, rows, rows[0], rounds, work
         self.two = net.second is not net
         self.hidden = len(net.W) - 1
+        first = rows[0]
+        self.scaling_work = net.scaling_work(list(zip(*first.lo, *first.hi, first.low, first.high, strict=True)))
         self.layers = sum(7 * a * b for a, b in pairwise(net.sizes))  # the work of finding a cell's
         self.starts = [self._start(row) for row in rows]
 
@@ -862,6 +870,7 @@ class Proof(Reader):
 
     def filled(self, box: list[list[Fraction]], known: Cell | None) -> Cell | None:
         """The cell of these raw boxes within what is known; its layers are found once they are needed."""
+        self.work.add(self.scaling_work)
         inputs = [closed(self.scaled(i, *(side[i] for side in box))) for i in range(self.net.sizes[0])]
         if any(r is None for r in inputs):
             return None
@@ -1226,7 +1235,7 @@ class Labels(Reader):
         within = (self.lo[self.protected], self.hi[self.protected])
         good = all(within[0] <= a <= b <= within[1] for a, b in self.parts)
         need(good and all(a <= b for a, b in zip(self.lo, self.hi, strict=True)), "the bounds are malformed")
-        self.points = self.count(self.lo, self.hi)
+        self.points, self.scaling_work = self.count(self.lo, self.hi), net.scaling_work([()] * m)
 
     def count(self, lo: Ints, hi: Ints) -> int:
         """The points of a box: whole numbers of all inputs but the protected one."""
@@ -1280,6 +1289,7 @@ class Labels(Reader):
         Intervals of the hidden layers come first; where they do not show it, the rule tightens them.
         """
         ends = [part if i == self.protected else (a, b) for i, (a, b) in enumerate(zip(lo, hi, strict=True))]
+        self.work.add(self.scaling_work)
         inputs = [self.scaled(i, *map(Fraction, end)) for i, end in enumerate(ends)]
         ways = (False, True) if len(self.net.W) > 2 else (False,)
         return any(self.shown(inputs, positive, lemmas) for lemmas in ways)

@@ -81,7 +81,8 @@ class Standing:
             remedy = "loosen the rule (a larger ε), or give a better model"
         if self.limit is not None:
             remedy = (
-                f"training had {duration(self.limit)} (its time limit); give it more, or loosen a rule (a larger ε)"
+                f"training had at most {duration(self.limit)} (its time limit); "
+                "give it more if it took so long, or loosen a rule (a larger ε)"
             )
         return f"That is {how} a constant: {remedy}."
 

@@ -173,7 +173,7 @@ def _check_claim(entry: Entry, shared: Shared) -> ClaimReport:
     model, budget, claim = shared.model, shared.budget, entry.claim
     budget.claim(model)
     check_witness(entry, model.net.domain)
-    premise = encoded(model.net, ground(claim, model.net.domain, shared.omega))
+    premise = encoded(model.net, ground(claim, model.net.domain, shared.omega), budget.spent)
     budget.factor = factor(shared.lengths, premise, entry.common)
     rows: list[RowReport] = []
     psis = []

@@ -49,13 +49,13 @@ class Contraction:
     still: Fraction
 
 
-# ⌊i·j²/64⌋ for every layer, once
+# ⌊(i + 64)·j²/64⌋ for every layer, once
 def read_contractions(
     prefixes: Sequence[str], tensors: Mapping[str, list[list[Fraction]]]
 ) -> tuple[dict[str, Contraction], int]:
     """The layers whose tensors' names begin so, tested, and what that cost; too much is refused before it is done."""
     weights = [tensors[prefix + "weight"] for prefix in prefixes]
-    spent = sum(len(weight) * len(weight[0]) ** 2 // 64 for weight in weights)
+    spent = sum((len(weight) + 64) * len(weight[0]) ** 2 // 64 for weight in weights)
     need(spent <= MOST_WORK, "The contractions are more work to check than those of a certificate may be.")
     out = {}
     for prefix, weight in zip(prefixes, weights, strict=True):

@@ -188,6 +188,8 @@ class Walk:
         self.nets, self.net, self.rows, self.row = nets, nets[0], rows, rows[0]
         self.rounds, self.budget, self.two = rounds, budget, nets[0] is not nets[1]
         self.last = len(self.net.weights)
+        bounds = list(zip(*self.row.lo, *self.row.hi, self.row.low, self.row.high, strict=True))
+        self.scaling_work = self.net.scaling_work(bounds)
         self.columns = [[tuple(zip(*w, strict=True)) for w in net.weights] for net in nets]
 
     def bounds(self) -> tuple[list[Fraction], int]:
@@ -241,6 +243,7 @@ class Walk:
     def filled(self, lo: tuple[Vector, Vector], hi: tuple[Vector, Vector], known: Cell | None) -> Cell | None:
         """The cell with these bounds, all layers found again within what is known."""
         inputs = []
+        self.budget.spend(self.scaling_work)
         for i in range(len(lo[0])):
             r = self.scaled(i, [(lo[c][i], hi[c][i]) for c in range(2)])
             if r is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
@@ -48,6 +49,14 @@ class Network:
     def roundoff(self) -> Fraction:
         """u of the network's type."""
         return Fraction(1, 2 << KINDS[self.dtype][1])
+
+    # 16·n_0·steps·(1 + ⌊k/1024⌋), k the most digits that an input's constants and bounds have together
+    def scaling_work(self, bounds: Sequence[Sequence[Fraction]]) -> int:
+        """What it takes to scale all inputs once; `bounds` are those of every input."""
+        steps = [constants for _, constants in self.scaling]
+        numbers = [(*own, *(constants[i] for constants in steps)) for i, own in enumerate(bounds)]
+        longest = max(sum(v.numerator.bit_length() + v.denominator.bit_length() for v in some) for some in numbers)
+        return 16 * len(bounds) * len(steps) * (1 + longest // 1024)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from smilenn.certify.reference.contract import length, rounding, upward
-from smilenn.certify.reference.layers import Layer
+from smilenn.certify.reference.layers import Layer, layer_shapes
 from smilenn.certify.reference.model import ETA, ZERO, U, Vector, bounded, lin, scaler
 from smilenn.certify.reference.net import Branch, Net
 from smilenn.certify.reference.norm import Part, Reach, from_differences, unknown
@@ -252,20 +252,40 @@ def _tensors(net: Net, layer: Layer) -> Tensors:
     return lambda name: net.tensors[layer.prefix + name]
 
 
-def outputs(net: Net, branch: Branch, u: Sequence[Spread], reach: Reach) -> tuple[list[Spread], Reach]:
+Spend = Callable[[int], None]
+"""Takes work off a budget; Refused if there is not so much left."""
+
+
+# (4·numbers + 256·(coordinates that are read and found))·(1 + ⌊λ/1024⌋), λ the digits of the longest denominator read
+def price(numbers: int, found: int, read: Sequence[Spread]) -> int:
+    """What a step costs."""
+    digits = max(v.denominator.bit_length() for y in read for v in (y.lo, y.hi, y.low, y.high))
+    return (4 * numbers + 256 * (len(read) + found)) * (1 + digits // 1024)
+
+
+# numbers in tensors and places in sets; the units of a contraction are found too
+def _layer_price(layer: Layer, read: Sequence[Spread]) -> int:
+    numbers = sum(math.prod(shape) for shape in layer_shapes(layer).values()) + sum(map(len, layer.sets))
+    return price(numbers, layer.outputs + layer.units, read)
+
+
+def outputs(net: Net, branch: Branch, u: Sequence[Spread], reach: Reach, spend: Spend) -> tuple[list[Spread], Reach]:
     """The spreads of what a branch with layers computes, before the box; Refused if a number could overflow.
 
-    With them axes and rest, from those of what it reads.
+    With them axes and rest, from those of what it reads. Every layer is paid for before it is computed.
     """
     y = [u[i] for i in branch.columns]
     base: list[Spread] = []
     for spread in y:
         bounded(spread.size)
     for layer in branch.layers:
-        y, reach = _after(net, layer, [*y, *base[: layer.base]], reach)
+        read = [*y, *base[: layer.base]]
+        spend(_layer_price(layer, read))
+        y, reach = _after(net, layer, read, reach)
         for spread in y if layer.kind != "pinned" else ():
             bounded(spread.size)
         base = base or y
+    spend(price(2 * len(y), len(y), y))  # the box
     return y, reach
 
 
@@ -286,7 +306,7 @@ def _after(net: Net, layer: Layer, given: list[Spread], reach: Reach) -> tuple[l
 # ---- the premise on e -----------------------------------------------------------------------------------------------
 
 
-def encoded(net: Net, premise: Premise) -> Premise:
+def encoded(net: Net, premise: Premise, spend: Spend = lambda _: None) -> Premise:
     """The premise on e that all e_1..e_k computed from inputs of the premise satisfy; itself without an encoder."""
     if not net.encoder:
         return premise
@@ -307,7 +327,7 @@ def encoded(net: Net, premise: Premise) -> Premise:
             strip_hi += premise.strip_hi[i : i + 1]
         computed: list[Spread] = []
         if branch.layers:
-            computed, reach = outputs(net, branch, u, started(net, premise, branch.columns, u))
+            computed, reach = outputs(net, branch, u, started(net, premise, branch.columns, u), spend)
             parts.append(Part(tuple(range(len(pinned), len(pinned) + len(computed))), reach))
         for y in computed:
             at = len(pinned)

@@ -159,6 +159,7 @@ class Counting:
     def __init__(self, stated: Stated, budget: Budget) -> None:
         self.stated, self.net, self.budget = stated, stated.net, budget
         self.columns = [tuple(zip(*w, strict=True)) for w in self.net.weights]
+        self.scaling_work = self.net.scaling_work([()] * len(stated.box))
 
     def count(self) -> tuple[int, int]:
         """Points in confirmed leaves; how many leaves those are."""
@@ -185,6 +186,7 @@ class Counting:
     def holds(self, box: Box, part: tuple[int, int], *, above: bool) -> bool:
         """Whether the output is > 0 (`above`) or ≤ 0 wherever the protected input is in this part."""
         box = (*box[: self.stated.protected], part, *box[self.stated.protected + 1 :])
+        self.budget.spend(self.scaling_work)
         inputs = tuple(self.scaled(i, Fraction(a), Fraction(b)) for i, (a, b) in enumerate(box))
         if self.bounded(inputs, above=above, tighten=False):
             return True

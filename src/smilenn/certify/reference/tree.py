@@ -36,23 +36,19 @@ class Budget:
     # one for every row and every term of the claim, for every case
     def case(self, claim: Claim) -> None:
         """Refused if one more case, which reads its claim anew, is too much."""
-        self._work(claim.size)
+        self.spent(claim.size)
 
-    # four for every number in the tensors of an encoder and every place in a set, and the pairs of leaves of trees, for
-    # every claim
+    # the pairs of leaves of trees, for every claim
     def claim(self, model: Model) -> None:
-        """Refused if one more claim is too much."""
-        tensors, layers = model.net.tensors, (layer for branch in model.net.encoder for layer in branch.layers)
-        numbers = sum(len(row) for name in tensors if name.startswith("encoder.") for row in tensors[name])
-        places = sum(len(places) for layer in layers for places in layer.sets)
-        self._work(4 * (numbers + places) + sum(work(tree) for forest in model.net.forests.values() for tree in forest))
+        """Refused if one more claim is too much; what the layers of an encoder cost depends on its premise."""
+        self.spent(sum(work(tree) for forest in model.net.forests.values() for tree in forest))
 
     # k·n·(o + m + hidden units) for every row
     def row(self, model: Model, premise: Premise) -> None:
         """Refused if one more row is too much, whatever its proof."""
         net = model.net
         work = premise.copies * net.embedding * (len(net.outputs) + len(premise.pinned) + len(model.bias))
-        self._work(self.factor * work)
+        self.spent(self.factor * work)
 
     # k·(nodes·(hidden units + 1 + lemmas) + 2ᵏ·lemmas)·(m + 1 + pairs)·(1 + n for paper boxes),
     # pairs = Σ size² of the groups for k = 2
@@ -65,9 +61,10 @@ class Budget:
         if self.nodes < 0:
             raise Refused("The proofs have more nodes than a certificate may have.")
         work = k * (nodes * (len(model.bias) + 1 + lemmas) + 2**k * lemmas) * width * (1 + flips)
-        self._work(self.factor * work)
+        self.spent(self.factor * work)
 
-    def _work(self, work: int) -> None:
+    def spent(self, work: int) -> None:
+        """Refused if so much more is too much."""
         self.work -= work
         if self.work < 0:
             raise Refused("The proofs are more work to check than those of a certificate may be.")
