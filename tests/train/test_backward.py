@@ -12,7 +12,7 @@ from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
 from smilenn.model.select import select
 from smilenn.train.adam import adam_step
-from smilenn.train.backward import Backward
+from smilenn.train.backward import Backward, hooked
 from smilenn.train.losses import Quantiles, box_loss, task_loss
 
 KINDS = {"mse": 1, "bce": 1, "ce": 3, "several": 2, "quantiles": 2}  # losses and outputs
@@ -150,13 +150,13 @@ def test_otherwise_torch_records() -> None:
         SmileNet(domain, MLP(3, (4,), 3).double(), 3, auxiliaries="affine"),
         SmileNet(domain, MLP(3, (4,), 3).double(), 3, hidden=2, skip=True),
     ]
-    hooked = network()
-    hooked.backbone[0].register_forward_hook(lambda *_: None)  # type: ignore[index]
+    with_hook = network()
+    with_hook.backbone[0].register_forward_hook(lambda *_: None)  # type: ignore[index]
     watched = network()
     watched.head_weight.register_hook(lambda slope: 2 * slope)
     frozen = network()
     frozen.lower.const.requires_grad_(False)
-    for net in [*others, hooked, watched, frozen]:
+    for net in [*others, with_hook, watched, frozen]:
         assert Backward.of(net, optimizer(net)) is None
     net = network()
     with torch.autocast("cpu"):
@@ -164,3 +164,18 @@ def test_otherwise_torch_records() -> None:
     two = torch.optim.Adam([{"params": [p]} for p in net.parameters()], fused=True)
     assert Backward.of(net, two) is None
     assert Backward.of(net, optimizer(net)) is not None
+
+
+@pytest.mark.parametrize("kind", ["forward", "forward_pre", "full_backward", "full_backward_pre"])
+def test_every_kind_of_hook_is_seen(kind) -> None:
+    net = network()
+    assert not hooked(net)
+    handle = getattr(net.backbone[0], f"register_{kind}_hook")(lambda *_: None)  # type: ignore[index]
+    assert hooked(net)
+    handle.remove()
+    assert not hooked(net)
+    handle = getattr(torch.nn.modules.module, f"register_module_{kind}_hook")(lambda *_: None)
+    try:
+        assert hooked(net)
+    finally:
+        handle.remove()

@@ -168,6 +168,61 @@ def test_a_time_limit_stops_boosting(monkeypatch):
     assert all(layer.trees[0] <= 2 * FIRST for branch in branches(model) for layer in branch.layers)
 
 
+def _sizes_tried(monkeypatch, estimator, x, y):
+    """The sizes of all boosters that a fit tries, and the most leaves of a tree that it keeps."""
+    made, tried = boosted._booster, []
+    monkeypatch.setattr(boosted, "_booster", lambda *given: tried.append(given[-1]) or made(*given))
+    model = estimator(properties=Monotone(increasing=["income"]), config=QUICK, random_state=0).fit(x, y)
+    monkeypatch.setattr(boosted, "_booster", made)
+    return tried, model
+
+
+def test_plain_trees_are_tried_on_small_tables_of_yes_and_no(monkeypatch):
+    x, y = table()
+    noisy = np.random.default_rng(5).random(len(y)) < 1 / (1 + np.exp(-(y - y.mean()) / 4))
+    tried, model = _sizes_tried(monkeypatch, SmileClassifier, x, noisy)
+    assert set(tried) == {*boosted.RICH, *boosted.PLAIN} and model.verdict_.certificate
+    monkeypatch.setattr(boosted, "TRIED", len(x) - 1)
+    assert set(_sizes_tried(monkeypatch, SmileClassifier, x, noisy)[0]) == set(boosted.RICH)
+    monkeypatch.setattr(boosted, "TRIED", len(x))
+    assert set(_sizes_tried(monkeypatch, SmileRegressor, x, y)[0]) == set(boosted.RICH)
+
+
+@pytest.mark.parametrize(("fewest", "most", "fine"), [(400, 400, True), (401, 500, False), (300, 399, False)])
+def test_numbers_of_some_thousand_rows_have_fine_trees(monkeypatch, fewest, most, fine):
+    monkeypatch.setattr(boosted, "FINER", (fewest, most))
+    tried, _ = _sizes_tried(monkeypatch, SmileRegressor, *table(400))
+    assert set(tried) == set(boosted.FINE if fine else boosted.RICH)
+
+
+def test_the_benchmark_of_sizes_has_the_same_boosters():
+    from benchmarks.tree_sizes import booster
+
+    from smilenn.domain import Domain
+    from smilenn.experiments.peers.task import Rows
+
+    x, y = table(50)
+    rows = Rows(x[["income", "debt"]], y.to_numpy(), binary=False, signs={"income": 1, "debt": -1}, seed=0)
+    own = boosted.Table.of(Domain.box([0.0] * 2, [10.0] * 2, ["income", "debt"]), rows.frame.to_numpy(), rows.signs)
+    theirs = booster(rows, boosted.FINE[0], 0).get_params()
+    for name, value in boosted._booster("mse", 0, own, boosted._Place(0, 0), boosted.FINE[0]).get_params().items():
+        assert name in ("random_state", "max_iter", "categorical_features") or theirs[name] == value
+
+
+@pytest.mark.parametrize(("woven", "leaves"), [(False, 2), (True, 31)])
+def test_kept_rows_choose_the_size_of_trees(monkeypatch, woven, leaves):
+    """Stumps are enough for one noisy jump, and say nothing of two jumps that undo each other."""
+    monkeypatch.setattr(boosted, "RICH", ((31, 1, 0.0),))
+    monkeypatch.setattr(boosted, "PLAIN", ((2, 20, 0.0),))
+    x, _ = table(600)
+    jump = x["income"] > 5
+    target = jump ^ (x["debt"] > 2.5) if woven else jump ^ (np.random.default_rng(1).random(len(x)) < 0.3)
+    kept, convert = [], boosted.convert
+    monkeypatch.setattr(boosted, "convert", lambda one, *more: kept.append(one.max_leaf_nodes) or convert(one, *more))
+    SmileClassifier(properties=Monotone(increasing=["age"]), config=QUICK, random_state=0).fit(x, target)
+    assert len(kept) == 4 and kept.count(leaves) >= 3
+
+
 def test_rows_of_one_class_get_no_trees():
     """A class that a group never sees cannot be learned from it."""
     x, _ = table(60)

@@ -101,6 +101,25 @@ def test_a_width_lets_the_backbone_use_the_protected_column(members):
     assert scores[0] > scores[1] + 0.02
 
 
+def test_an_epoch_does_not_walk_all_modules_again(monkeypatch):
+    from smilenn.train import encoded, run
+
+    asked = {"kind": 0, "parts": 0}
+
+    def counted(name, call):
+        def inner(*given):
+            asked[name] += 1
+            return call(*given)
+
+        return inner
+
+    monkeypatch.setattr(run, "has_contractions", counted("kind", run.has_contractions))
+    monkeypatch.setattr(encoded, "parts", counted("parts", encoded.parts))
+    found, claims, x, y = recipe([Monotone(increasing=["income"])])
+    fit(found.net, x, y, claims, config=QUICK.replace(epochs=6))
+    assert asked["kind"] <= 2 and asked["parts"] == 1
+
+
 def test_a_run_that_was_cut_off_continues_bit_for_bit(tmp_path):
     class Cut(Exception):
         pass

@@ -33,6 +33,8 @@ from smilenn.model.net import SmileNet
 from smilenn.train.adam import Moves
 from smilenn.train.losses import TaskLoss
 
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
 _relu_backward = torch.ops.aten.threshold_backward.default
 Weights = tuple[nn.Parameter, nn.Parameter]  # of a linear map: W [j, i] and b [j]
 
@@ -182,7 +184,9 @@ def plain(tensor: torch.Tensor, dtype: torch.dtype = torch.float64) -> bool:
 
 def hooked(net: SmileNet) -> bool:
     """Whether anybody watches the network's modules: hooks must be called."""
-    every = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-    return any(getattr(modules, "_global" + name) for name in every) or any(
-        getattr(module, name) for module in net.modules() for name in every
+    if any(getattr(modules, f"_global{name}") for name in HOOKS):
+        return True
+    return any(
+        one._forward_hooks or one._forward_pre_hooks or one._backward_hooks or one._backward_pre_hooks
+        for one in net.modules()
     )

@@ -4,7 +4,9 @@
 
 A booster reads what the networks of its output read, rises and falls with the same features, and becomes a branch of
 the encoder (model/encoders/trees.py), equal to the booster on every row it was fitted on. The rows kept from its group
-say when to stop. Groups have trees of two sizes: their mean is better than either.
+say when to stop. Groups have trees of two sizes: their mean is better than either. On a small table of yes and no such
+trees may learn noise, so each group is also tried with plain ones, of few leaves with more rows; its kept rows choose.
+Numbers of some thousand rows have finer trees, whose leaves have more rows and are drawn to zero.
 
 The numbers were chosen on kept rows of training parts of the tables in docs/tables.md.
 """
@@ -35,8 +37,11 @@ from smilenn.train.phases import Training
 logger = logging.getLogger(__name__)
 
 RATE = 0.1
-LEAVES = (31, 63)  # of a tree, by turns
-LEAST_ROWS = 5  # of a leaf
+RICH = ((31, 5, 0.0), (63, 5, 0.0))  # leaves of a tree, least rows of a leaf and how it is drawn to zero, by turns
+PLAIN = ((8, 20, 0.0), (16, 20, 0.0))
+FINE = ((63, 20, 5.0), (127, 20, 5.0))
+TRIED = 10_000  # rows up to which plain trees are tried
+FINER = (5_000, 50_000)  # rows from which and up to which trees of numbers are fine; they take half as long again
 FEATURES = 0.5  # of the columns that a node may choose from
 MOST, PATIENCE = 1000, 20  # trees of a booster, and how many it adds without a gain
 CATEGORIES = 255  # that a column of the booster may have
@@ -119,6 +124,10 @@ def _fits(net: SmileNet, kind: LossKind, signs: Sequence[Directions]) -> bool:
     return kind != "ce" or (all(one == signs[0] for one in signs) and not any(signs[0].values()))
 
 
+Size = tuple[int, int, float]
+"""Leaves of a tree, the least rows of a leaf, and the weight of the squares of its values."""
+
+
 @dataclass(frozen=True)
 class _Place:
     """Which group a booster is for, and the seed of all."""
@@ -126,9 +135,11 @@ class _Place:
     group: int
     seed: int
 
-    @property
-    def leaves(self) -> int:
-        return LEAVES[self.group % len(LEAVES)]
+    def sizes(self, kind: LossKind, rows: int, limited: bool) -> list[Size]:
+        """What to try; a time limit leaves none for a second try."""
+        first = FINE if kind == "mse" and FINER[0] <= rows <= FINER[1] else RICH
+        plain = kind == "bce" and rows <= TRIED and not limited
+        return [family[self.group % len(family)] for family in ((first, PLAIN) if plain else (first,))]
 
 
 def _group(
@@ -153,8 +164,10 @@ def _group(
         learned = y[~held] if weight is None else y[~held & (weight > 0)]
         if kind in ("bce", "ce") and len(np.unique(learned)) < len(np.unique(y)):
             return None
-        model = _booster(kind, t, table, place)
-        _fit(model, table.x, y, weight, held, None if seconds is None else seconds / fits)
+        tried = [_booster(kind, t, table, place, size) for size in place.sizes(kind, len(u), seconds is not None)]
+        for model in tried:
+            _fit(model, table.x, y, weight, held, None if seconds is None else seconds / fits)
+        model = max(tried, key=lambda one: max(one.validation_score_))
         made.append(_branch(net, model, table, kind, f"trees{place.group}" + ("" if fits == 1 else f"_{t}")))
     return tuple(made)
 
@@ -218,14 +231,15 @@ class Table:
 # ---- fitting --------------------------------------------------------------------------------------------------------
 
 
-def _booster(kind: LossKind, t: int, table: Table, place: _Place) -> Any:
+def _booster(kind: LossKind, t: int, table: Table, place: _Place, size: Size) -> Any:
     """A booster of scikit-learn, not yet fitted."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     settings: dict[str, Any] = {
         "learning_rate": RATE,
-        "max_leaf_nodes": place.leaves,
-        "min_samples_leaf": LEAST_ROWS,
+        "max_leaf_nodes": size[0],
+        "min_samples_leaf": size[1],
+        "l2_regularization": size[2],
         "max_features": FEATURES,
         "categorical_features": table.categories,
         "n_iter_no_change": PATIENCE,

@@ -332,10 +332,11 @@ def keep_best(state: State, task: Training) -> float:
     if state.best is None:
         state.best, state.scores, state.stalls = state.weights(), [math.inf] * len(losses), [0] * len(losses)
     better = [j for j, loss in enumerate(losses) if loss < state.scores[j]]
-    names, weights = (parts(state.net, task), state.net.state_dict()) if better else ([], {})
+    weights = state.net.state_dict() if better else {}
+    state.parts = state.parts or parts(state.net, task)
     for j in better:
         state.scores[j] = losses[j]
-        state.best |= {name: weights[name].detach().clone() for name in names[j]}
+        state.best |= {name: weights[name].detach().clone() for name in state.parts[j]}
     state.stalls = [0 if j in better else stall + 1 for j, stall in enumerate(state.stalls)]
     state.stall = min(state.stalls)
     return float(np.mean(losses))

@@ -6,6 +6,7 @@ pretrain → [feasible start] → train → posttrain → [repair]        an enc
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 import json
 import logging
@@ -195,13 +196,20 @@ class Run:
 
     def _encoded_unit(self) -> dict[str, Any]:
         """One epoch of a network whose claims hold by construction."""
-        if has_distances(self.net):  # annealed: the last state is the one that was aimed at
-            return distance_epoch(self.state, self.task)
-        if has_contractions(self.net):
-            return contraction_epoch(self.state, self.task)
-        record = (boxed_epoch if self.net.encoder is None else encoded_epoch)(self.state, self.task)
-        record["held_out"] = keep_best(self.state, self.task)
+        learn, judges = self._learning
+        record = learn(self.state, self.task)
+        if judges:
+            record["held_out"] = keep_best(self.state, self.task)
         return record
+
+    @functools.cached_property
+    def _learning(self) -> tuple[Callable[[State, Training], dict[str, Any]], bool]:
+        """What one epoch is, and whether kept rows judge its state; looked up once, since all modules are walked."""
+        if has_distances(self.net):  # annealed: the last state is the one that was aimed at
+            return distance_epoch, False
+        if has_contractions(self.net):
+            return contraction_epoch, False
+        return (boxed_epoch if self.net.encoder is None else encoded_epoch), True
 
     def finish_encoded(self) -> None:
         """The network as it will be deployed: the best of its states and kinds, an encoder's box around the training

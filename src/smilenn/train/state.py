@@ -44,6 +44,7 @@ class State:
     lam, square : λ_prop, and the running mean square of L_prop that scales its steps.
     best : best proved weights so far and their validation loss, or None.
     scores : encoders: the least loss on kept rows of every part that has its own best state.
+    parts : encoders: the names of the tensors of every such part.
     stall : pretraining: epochs since the best loss so far.
     stalls : encoders: the same of every part; `stall` is the least of them.
     pools : counterexamples, one pool per claim.
@@ -61,6 +62,7 @@ class State:
     best: dict[str, torch.Tensor] | None = None
     best_loss: float = float("inf")
     scores: list[float] = field(default_factory=list)
+    parts: list[list[str]] = field(default_factory=list)
     stalls: list[int] = field(default_factory=list)
     stall_loss: float = float("inf")
     stall: int = 0
