@@ -38,28 +38,30 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--limit", type=float, default=20.0)
+    parser.add_argument("--mip-limit", type=float, help="another limit for HiGHS")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     domains = json.loads((options.folder / "domains.json").read_text())
     for name in options.names or domains:
-        for line in measured(options.folder / f"{name}.onnx", name, domains[name], options.limit):
+        limits = options.limit, options.mip_limit or options.limit
+        for line in measured(options.folder / f"{name}.onnx", name, domains[name], limits):
             with options.out.open("a") as file:
                 file.write(json.dumps(line) + "\n")
             print(json.dumps(line), flush=True)
 
 
-def measured(path: Path, name: str, entry: dict, limit: float) -> list[dict]:
+def measured(path: Path, name: str, entry: dict, limits: tuple[float, float]) -> list[dict]:
     """Both signs of one network."""
     domain, protected = Domain.box(entry["lo"], entry["hi"]), f"x{entry['protected']}"
     values = {protected: (entry["lo"][entry["protected"]], entry["hi"][entry["protected"]])}
     claim, net = Bracket(Fair([protected], 0)), read_network(path)
     start = process_time()
     with tempfile.TemporaryDirectory() as place:
-        ours = audit(path, claim, domain, values=values, time_limit=2 * limit, out=Path(place) / "audit")
+        ours = audit(path, claim, domain, values=values, time_limit=2 * limits[0], out=Path(place) / "audit")
     spent, out = process_time() - start, []
     for row, bracket in zip(rows_of([claim], domain, net, [""], values), ours.rows, strict=True):
         start = process_time()
-        theirs = solved(net, row, perf_counter() + limit)
+        theirs = solved(net, row, perf_counter() + limits[1])
         out.append(
             {
                 "network": name,

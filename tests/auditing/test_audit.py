@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from time import perf_counter, sleep
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from torch import nn
 from typer.testing import CliRunner
 
 import smilenn
+import smilenn.auditing.audit as auditing
 from smilenn.auditing.domain_file import read_domain
 from smilenn.auditing.lowering import rows_of
 from smilenn.cli import app
@@ -148,6 +150,21 @@ def test_bad_input_gets_one_sentence_and_code_2(place, monkeypatch, options, wor
     (place / "infinite.toml").write_text('[[feature]]\nname = "age"\nlo = 0\nhi = inf\n', encoding="utf-8")
     done = smile("audit", "net.onnx", *options)
     assert done.exit_code == 2 and words in done.output and done.output.count("\n") == 1, done.output
+
+
+def test_writing_a_proof_takes_no_time_from_other_rows(model, monkeypatch):
+    given = []
+
+    def slow(net, row, outputs, until, **options):
+        given.append(until - perf_counter())
+        sleep(0.3)
+        return prove_row(net, row, outputs, perf_counter(), **options)
+
+    prove_row = auditing.prove_row
+    monkeypatch.setattr(auditing, "prove_row", slow)
+    claim = smilenn.Fair(["x0"], 50)
+    smilenn.audit(model, claim, smilenn.Domain.box([0, 0, 0], [1, 1, 1]), time_limit=0.4, values={"x0": (0, 1)})
+    assert len(given) == 2 and all(0.1 < seconds <= 0.21 for seconds in given)
 
 
 def test_claims_outside_the_rule_are_named(model):

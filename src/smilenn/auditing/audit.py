@@ -202,11 +202,13 @@ def audit_rows(
 ) -> Audit:
     """Brackets for rows over the coordinates of `domain`."""
     folder = place_of(net, time_limit, out)
-    end, done = perf_counter() + time_limit, []
+    left, done = time_limit, []
     for number, row in enumerate(rows):
-        start = perf_counter()
-        until = start + (end - start) / (len(rows) - number)
-        done.append((prove_row(net, row, names, until, decide=decide, seed=seed), perf_counter() - start))
+        start, share = perf_counter(), left / (len(rows) - number)
+        proved = prove_row(net, row, names, start + share, decide=decide, seed=seed)
+        spent = perf_counter() - start
+        left -= min(spent, share)  # writing a proof comes after the search: it takes no time from the rows behind it
+        done.append((proved, spent))
     checked, seconds, size = checked_rows(net, names, [proved for proved, _ in done], folder)
     found = [
         audited_row(net, model, proved, report, spent, domain)
