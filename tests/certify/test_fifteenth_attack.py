@@ -1,4 +1,4 @@
-"""What a fifteenth stranger found: small files whose long numbers were counted as short ones."""
+"""What a fifteenth stranger found: small files that take long, and columns named in two orders."""
 
 import hashlib
 import json
@@ -6,13 +6,17 @@ import random
 import struct
 
 import numpy as np
+import pandas as pd
 import pytest
 from trust import forge2
 
+import smilenn
+from smilenn import SmileRegressor
 from smilenn.certify import check, check_deep
 from smilenn.certify.reference import check as check_reference
 from smilenn.certify.reference import deep as deep_reference
 from smilenn.certify.reference.share import check_share as check_share_reference
+from smilenn.errors import AlteredError
 
 TINY = 2.0**-1022 * (1 + 2**-52)  # every layer of such weights makes denominators longer by a thousand digits
 
@@ -147,3 +151,23 @@ def test_long_constants_of_a_scaling_count_as_long_work(module, name, checker, t
             monkeypatch.setattr(module, name, most)
             assert checker(folder).status == status
         monkeypatch.undo()
+
+
+# ---- names of columns ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", ["columns", "feature_names_in"])
+def test_columns_have_one_order(names, quick_fits, tmp_path):
+    # arrays were read in the one order and `feature_names_in_` had the other: 'income' rises was certified, of debts
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"income": rng.uniform(0, 9, 40), "debt": rng.uniform(0, 5, 40)})
+    model = SmileRegressor(increasing=["income"], random_state=0, time_limit=3).fit(X, X.income - X.debt)
+    model.save(tmp_path / "m")
+    files = {file.name: file.read_bytes() for file in (tmp_path / "m").iterdir() if file.name != "manifest.json"}
+    described = json.loads(files["model.json"])
+    described["table"][names].reverse()
+    folder = forge2.put(tmp_path / "x", forge2.rehashed(files | {"model.json": json.dumps(described).encode()}))
+    verdict = smilenn.check(folder)
+    assert verdict.status == "unknown" and "in two orders" in verdict.sentence()
+    with pytest.raises(AlteredError, match="in two orders"):
+        smilenn.load(folder)

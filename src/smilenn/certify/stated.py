@@ -77,7 +77,7 @@ def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:
 
 
 def _misnamed(model: Mapping[str, Any], outputs: Outputs) -> str:
-    """Why labels or words in model.json are not those of its outputs, as part of a sentence; empty if they are.
+    """Why labels or words in model.json are not those of its columns and outputs, as part of a sentence, or empty.
 
     A checker reads neither classes nor target, and repeats the meaning of the outputs as it is stored. A table with
     neither has words of its own; so has the clamp of another model's log-odds.
@@ -87,6 +87,8 @@ def _misnamed(model: Mapping[str, Any], outputs: Outputs) -> str:
     table = model.get("table")
     if table is None:  # version 1 has neither meaning nor the names of classes under a digest
         return ""
+    if table.get("feature_names_in", table.get("columns")) != table.get("columns"):
+        return "model.json names its columns in two orders"
     if outputs.classes and table.get("task", "") in ROLES:
         return "the classes in model.json do not go with its task"
     if "class_outputs" in table and outputs.classes and outputs.classes != tuple(map(class_name, table["classes"])):

@@ -45,6 +45,8 @@ def table_of(estimator: SmileEstimator) -> dict[str, Any]:
 
 def take_table(estimator: SmileEstimator, table: Mapping[str, Any], outputs: tuple[str, ...]) -> None:
     """Set what `table_of` has stored on an estimator with these outputs."""
+    if table.get("feature_names_in", table["columns"]) != table["columns"]:
+        raise AlteredError("model.json names its columns in two orders; save the model again.")
     estimator.n_features_in_, estimator.outside_ = table["n_features_in"], table["outside"]
     estimator.columns_, estimator.target_name_ = tuple(table["columns"]), table["target"]
     estimator.fill_, estimator.usual_ = table.get("fill", {}), table.get("usual", {})
