@@ -45,7 +45,7 @@ def booster(rows: Rows, size: Size, seed: int) -> Any:
         max_features=FEATURES,
         max_iter=MOST,
         n_iter_no_change=PATIENCE,
-        early_stopping=True,
+        early_stopping=True,  # pyright: ignore[reportArgumentType]  the stubs know "auto" alone
         categorical_features="from_dtype",
         monotonic_cst=list(rows.signs.values()),
         random_state=seed,
