@@ -138,3 +138,14 @@ def need_data():
         return Path(named)
 
     return folder_with
+
+
+@pytest.fixture
+def two_threads():
+    """torch has two threads while the test runs."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)

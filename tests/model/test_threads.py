@@ -87,14 +87,6 @@ def test_every_profile_counts_on_rounding_to_nearest():
     run(ROUNDING)
 
 
-@pytest.fixture
-def two_threads():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
-
-
 def network(seed=0):
     torch.manual_seed(seed)
     domain = Domain.box([0.0] * 4, [1.0] * 4)

@@ -13,14 +13,6 @@ from smilenn.train.apart import apart
 from smilenn.train.config import Config
 
 
-@pytest.fixture
-def two_threads():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
-
-
 def test_parts_have_threads_of_their_own(two_threads):
     meeting = threading.Barrier(2, timeout=20)
 

@@ -119,20 +119,31 @@ def rest(first: np.ndarray, second: np.ndarray, t1: np.ndarray, t2: np.ndarray, 
     return out
 
 
-def own(
-    first: np.ndarray, second: np.ndarray, r: np.ndarray, points: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The best of three pairs of slopes, judged in the octagon's middle: each copy alone; one and the difference."""
+def candidates(first: np.ndarray, second: np.ndarray, r: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Three pairs of slopes: each copy alone; one and the difference, either way."""
     l1, u1, l2, u2, dl, du = r
     both = first + second
     from_second, from_first = moved(second, -du, -dl, r), moved(first, dl, du, r)
-    pairs = (
+    return (
         (alone(first, l1, u1), alone(second, l2, u2)),
         (alone(both, l1, u1) - from_second, from_second),
         (from_first, alone(both, l2, u2) - from_first),
     )
-    middle = np.clip((l1 + u1 - l2 - u2) / 2, dl, du) - (l1 + u1 - l2 - u2) / 2
-    m1, m2 = (l1 + u1 + middle) / 2, (l2 + u2 - middle) / 2
+
+
+def middle(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The middle of octagons r [6, ...], s_1 and s_2."""
+    l1, u1, l2, u2, dl, du = r
+    shift = np.clip((l1 + u1 - l2 - u2) / 2, dl, du) - (l1 + u1 - l2 - u2) / 2
+    return (l1 + u1 + shift) / 2, (l2 + u2 - shift) / 2
+
+
+def own(
+    first: np.ndarray, second: np.ndarray, r: np.ndarray, points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The best of three pairs of slopes, judged in the octagon's middle: each copy alone; one and the difference."""
+    pairs = candidates(first, second, r)
+    m1, m2 = middle(r)
     best = None
     for t1, t2 in pairs:
         left = rest(first, second, t1, t2, points)

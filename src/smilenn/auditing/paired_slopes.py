@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smilenn.auditing.bounds import alone, moved
+from smilenn.auditing.bounds import candidates, middle
 
 Pair = tuple[np.ndarray, np.ndarray]
 
@@ -27,17 +27,9 @@ def corners(r: np.ndarray) -> Pair:
 
 def own(first: np.ndarray, second: np.ndarray, r: np.ndarray, points: Pair) -> tuple[np.ndarray, ...]:
     """Slopes t_1, t_2 and what they leave: of three pairs the one that is least in the octagon's middle."""
-    l1, u1, l2, u2, dl, du = r
-    both = first + second
-    from_second, from_first = moved(second, -du, -dl, r), moved(first, dl, du, r)
-    pairs = (
-        (alone(first, l1, u1), alone(second, l2, u2)),
-        (alone(both, l1, u1) - from_second, from_second),
-        (from_first, alone(both, l2, u2) - from_first),
-    )
+    pairs = candidates(first, second, r)
     left = _left(first, second, pairs, points)
-    middle = np.clip((l1 + u1 - l2 - u2) / 2, dl, du) - (l1 + u1 - l2 - u2) / 2
-    m1, m2 = (l1 + u1 + middle) / 2, (l2 + u2 - middle) / 2
+    m1, m2 = middle(r)
     values = [rest + t1 * m1 + t2 * m2 for rest, (t1, t2) in zip(left, pairs, strict=True)]
     best, value = (pairs[0][0], pairs[0][1], left[0]), values[0]
     together = (first != 0) & (second != 0)  # as in a checker: a copy without a coefficient has no slope
