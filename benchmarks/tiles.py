@@ -47,7 +47,7 @@ def main() -> None:
     args = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("This benchmark needs a GPU.")
-    from smilenn.model.encoders.distance_triton import TILE, Tile, norms, slopes
+    from smilenn.model.encoders.distance_triton import NORMS, Tile, norms, slopes
 
     torch.manual_seed(0)
     power = power_near(args.power)
@@ -64,7 +64,7 @@ def main() -> None:
     for name, call in sums.items():
         print(f"{name:14} as chosen         {milliseconds(call):6.3f}", flush=True)
         for parts in PARTS[:2] if name.endswith("w") else PARTS:
-            known = call(TILE, parts)
+            known = call(NORMS, parts)
             for tile in (Tile(*sides) for sides in SIDES):
                 same = torch.equal(call(tile, parts), known)
                 took = milliseconds(lambda call=call, tile=tile, parts=parts: call(tile, parts))

@@ -70,11 +70,11 @@ def test_every_tile_gives_the_same_bits(parts):
 @pytest.mark.parametrize("p", [8.0, 258.0, None])
 def test_parts_are_put_together(p):
     """Few units and many inputs: maxima and sums are cut, and the first of equal maxima counts, as without parts."""
-    from smilenn.model.encoders.distance_triton import norms, plan
+    from smilenn.model.encoders.distance_triton import NORMS, norms, plan
 
     g = torch.Generator().manual_seed(4)
     x, w = (torch.randint(-9, 9, (512, count), generator=g).float().cuda() for count in (ROWS, 10))
-    assert plan(512, 10, ROWS).parts == 8
+    assert plan(512, 10, ROWS, NORMS).parts == 8
     power = None if p is None else power_near(p)
     (value, place), (known, first) = norms(x, w, power), norms(x, w, power, parts=1)
     assert torch.allclose(value, known, rtol=1e-6)
@@ -83,11 +83,11 @@ def test_parts_are_put_together(p):
 
 
 def test_how_many_parts_there_are_follows_from_the_shapes():
-    from smilenn.model.encoders.distance_triton import BUSY, LEAST, plan
+    from smilenn.model.encoders.distance_triton import LEAST, NORMS, plan
 
-    assert plan(2560, 2560, 2560).parts == 1  # tiles enough
-    assert plan(2560, 2560, 128).parts * 160 >= BUSY
-    assert plan(783, 10, 128).parts == 1  # an odd number of terms is not halved
-    assert plan(2 * LEAST - 2, 10, 128).parts == 1
+    assert plan(2560, 2560, 2560, NORMS).parts == 1  # tiles enough
+    assert plan(2560, 2560, 128, NORMS).parts * 160 >= NORMS.busy
+    assert plan(783, 10, 128, NORMS).parts == 1  # an odd number of terms is not halved
+    assert plan(2 * LEAST - 2, 10, 128, NORMS).parts == 1
     for terms in (784, 2560, 96):
-        assert terms % plan(terms, 10, 128).parts == 0
+        assert terms % plan(terms, 10, 128, NORMS).parts == 0

@@ -10,9 +10,10 @@ computed. A thread has 32 results, so that a number it loads serves several. Whe
 rest nothing is masked.
 
     forward     out[n, b] = ‖x[:, b] − w[:, n]‖_p          x [K, B], w [K, N]
-    backward    o[k, j] = Σ_l ((a[k, j] − v[l, k])·s[l, j])^(p−1)·g[l, j],  s = 1/out
+    backward    o[j, k] = Σ_l ((a[k, j] − v[l, k])·s[l, j])^(p−1)·g[l, j],  s = 1/out
 
-The gradients in x and in w are the same sum with the roles exchanged. This file is the one import of Triton.
+The gradients in x and in w are the same sum with the roles exchanged, and stored as x and w are. This file is the one
+import of Triton.
 """
 
 from __future__ import annotations
@@ -27,22 +28,27 @@ import triton.language as tl
 
 from smilenn.model.encoders.powers import Power
 
-BUSY = 512  # programs that keep a GPU busy: sums are cut in halves until there are as many
 LEAST = 64  # terms that a part has at least
 AT_ONCE = 128  # differences that a thread computes in one turn of a loop
 LANES = 32  # threads of a warp
+CELLS = 512  # results that a program puts together
 
 
 @dataclass(frozen=True)
 class Tile:
-    """What one program computes, rows × columns, and with how many warps."""
+    """What one program computes, rows × columns, with how many warps, and how many such programs keep a GPU busy.
+
+    Sums are cut in halves until there are as many.
+    """
 
     rows: int
     columns: int
     warps: int
+    busy: int = 0
 
 
-TILE = Tile(64, 32, 2)  # measured on an H200
+# measured on an H200 (benchmarks/tiles.py)
+NORMS, SLOPES = Tile(64, 32, 2, busy=1280), Tile(64, 64, 4, busy=640)
 
 
 @triton.jit
@@ -105,6 +111,7 @@ def _powers(
     out,
     N,
     B,
+    parts,
     each,
     steps: tl.constexpr,
     three: tl.constexpr,
@@ -118,7 +125,10 @@ def _powers(
     part = tl.program_id(2)
     inside = None if whole else (n < N)[:, None] & (b < B)[None, :]
     cells = n[:, None] * B + b[None, :]
-    scale = 1.0 / tl.maximum(tl.load(most + cells, mask=inside), 1e-30)
+    largest = tl.load(most + cells, mask=inside)
+    for other in range(1, parts):
+        largest = tl.maximum(largest, tl.load(most + other * N * B + cells, mask=inside))
+    scale = 1.0 / tl.maximum(largest, 1e-30)
     total = tl.zeros([ROWS, COLUMNS], tl.float32)
     for first in range(part * each, (part + 1) * each, turn):
         for i in tl.static_range(turn):
@@ -128,6 +138,20 @@ def _powers(
             square = d * d
             total += _raised(square, steps, three) * square
     tl.store(out + part * N * B + cells, total, mask=inside)
+
+
+@triton.jit
+def _joined(most, sums, out, cells, parts, inverse, SIZE: tl.constexpr):
+    """out [cells] from the maxima and sums of all parts, [parts, cells] each."""
+    at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
+    inside = at < cells
+    largest = tl.load(most + at, mask=inside)
+    total = tl.load(sums + at, mask=inside)
+    for part in range(1, parts):
+        largest = tl.maximum(largest, tl.load(most + part * cells + at, mask=inside))
+        total += tl.load(sums + part * cells + at, mask=inside)
+    value = largest * tl.exp2(tl.log2(tl.maximum(total, 1e-30)) * inverse)
+    tl.store(out + at, value, mask=inside)
 
 
 @triton.jit
@@ -160,7 +184,7 @@ def _slopes(
             d = given - _read(v + at * K, k, K, whole)[:, None]
             d = d * _read(s + at * J, j, J, whole)[None, :]
             total += (_raised(d * d, steps, three) * d) * _read(g + at * J, j, J, whole)[None, :]
-    tl.store(out + part * K * J + cells, total, mask=inside)
+    tl.store(out + part * K * J + j[None, :] * K + k[:, None], total, mask=inside)
 
 
 @dataclass(frozen=True)
@@ -193,32 +217,33 @@ class _Plan:
         }
 
 
-def plan(terms: int, rows: int, columns: int, tile: Tile = TILE, parts: int | None = None) -> _Plan:
+def plan(terms: int, rows: int, columns: int, tile: Tile, parts: int | None = None) -> _Plan:
     """Parts are halved while programs are too few, as long as terms can be halved."""
-    count = 1
-    programs = triton.cdiv(rows, TILE.rows) * triton.cdiv(columns, TILE.columns)
-    while programs * count < BUSY and terms % (2 * count) == 0 and terms >= 2 * count * LEAST:
+    count, programs = 1, triton.cdiv(rows, tile.rows) * triton.cdiv(columns, tile.columns)
+    while programs * count < tile.busy and terms % (2 * count) == 0 and terms >= 2 * count * LEAST:
         count *= 2
     return _Plan(tile, rows, columns, terms, count if parts is None else parts)
 
 
 def norms(
-    x: torch.Tensor, w: torch.Tensor, power: Power | None, tile: Tile = TILE, parts: int | None = None
+    x: torch.Tensor, w: torch.Tensor, power: Power | None, tile: Tile = NORMS, parts: int | None = None
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """x [K, B], w [K, N] → ‖·‖ [N, B], and where the maximum lies (2k, or 2k + 1 if d < 0) if no power is given."""
     (k, b), n = x.shape, w.shape[1]
     how = plan(k, n, b, tile, parts)
-    found = torch.zeros(how.parts, n, b, device=x.device, dtype=torch.float32)
-    place = torch.empty_like(found, dtype=torch.int32) if power is None else found  # not touched otherwise
+    most = torch.zeros(how.parts, n, b, device=x.device, dtype=torch.float32)
+    place = torch.empty_like(most, dtype=torch.int32) if power is None else most  # not touched otherwise
     first: Any = _maxima
-    first[how.grid](x, w, found, place, n, b, largest=power is None, **how.told())
-    most, part = found.max(dim=0)
+    first[how.grid](x, w, most, place, n, b, largest=power is None, **how.told())
     if power is None:
-        return most, place.gather(0, part[None])[0]
-    sums = torch.empty_like(found)
+        value, part = most.max(dim=0)  # the first of equal ones
+        return value, place.gather(0, part[None])[0]
+    sums, out = torch.empty_like(most), torch.empty_like(most[0])
     second: Any = _powers
-    second[how.grid](x, w, most, sums, n, b, steps=power.steps, three=power.three, **how.told())
-    return most.mul_(sums.sum(dim=0).clamp_(min=1e-30).pow_(1 / power.p)), None
+    second[how.grid](x, w, most, sums, n, b, how.parts, steps=power.steps, three=power.three, **how.told())
+    third: Any = _joined
+    third[(triton.cdiv(n * b, CELLS),)](most, sums, out, n * b, how.parts, 1 / power.p, SIZE=CELLS)
+    return out, None
 
 
 def slopes(
@@ -227,13 +252,13 @@ def slopes(
     s: torch.Tensor,
     g: torch.Tensor,
     power: Power,
-    tile: Tile = TILE,
+    tile: Tile = SLOPES,
     parts: int | None = None,
 ) -> torch.Tensor:
-    """The sum of `backward` for a [K, J], v [L, K], s and g [L, J]: [K, J]."""
+    """The sum of `backward` for a [K, J], v [L, K], s and g [L, J], turned: [J, K]."""
     (k, j), terms = a.shape, v.shape[0]
     how = plan(terms, k, j, tile, parts)
-    out = torch.empty(how.parts, k, j, device=a.device, dtype=torch.float32)
+    out = torch.empty(how.parts, j, k, device=a.device, dtype=torch.float32)
     kernel: Any = _slopes
     kernel[how.grid](a, v, s, g, out, k, j, steps=power.steps, three=power.three, **how.told())
     return out[0] if how.parts == 1 else out.sum(dim=0)
@@ -262,9 +287,9 @@ class _Norm(torch.autograd.Function):
             to_w = torch.zeros_like(weights).scatter_add_(0, at.T.contiguous(), -signed.T.contiguous())
             return to_x, to_w.T, None
         scale = 1 / out.clamp(min=1e-30)
-        to_x = slopes(columns, w, scale, g, ctx.power).T if wanted else None
+        to_x = slopes(columns, w, scale, g, ctx.power) if wanted else None
         to_w = slopes(weights, x, scale.T.contiguous(), g.T.contiguous(), ctx.power)
-        return to_x, to_w.T, None
+        return to_x, to_w, None
 
 
 def norm(x: torch.Tensor, w: torch.Tensor, power: Power | None) -> torch.Tensor:
