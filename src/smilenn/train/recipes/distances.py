@@ -162,7 +162,7 @@ def class_net_for(
 def class_net(
     domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs, design: Design
 ) -> tuple[SmileNet, Config]:
-    """A mean of wide nets for several classes: on MNIST 110 epochs, about eight minutes of an H200 for two nets."""
+    """A mean of wide nets for several classes: on MNIST 110 epochs, about five minutes of an H200 for two nets."""
     nets, units, budget = CLASSES
     reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
     encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets)
