@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 
-from smilenn.certify.reference.deep_files import Vector
+from smilenn.certify.reference.deep_sums import over
 
 GRID = 1 << 40  # ranges, and separately slopes, are multiples of 1 / GRID
 ZERO = Fraction(0)
@@ -76,6 +75,17 @@ class Octagon:
         """Its own corners."""
         return corners(self, False)
 
+    @cached_property
+    def places(self) -> tuple[tuple[tuple[int, int, int, int], ...], int]:
+        """All corners in whole multiples of 1 / unit, and the unit."""
+        tops = over(v for point in self.points for v in point)
+        return tuple(zip(*(tops.tops[i::4] for i in range(4)), strict=True)), tops.under
+
+    def off(self, copy: int) -> bool:
+        """Whether a copy is below 0, or 0 at most."""
+        low, high = (self.lo1, self.hi1) if copy == 0 else (self.lo2, self.hi2)
+        return low < 0 and high <= 0
+
     def settled(self) -> tuple[bool, bool] | None:
         """Which copies are on; None unless both are settled."""
         on = (self.lo1 >= 0, self.lo2 >= 0)
@@ -106,20 +116,9 @@ def corners(r: Octagon, axes: bool) -> tuple[Point, ...]:
 
 def rest(r: Octagon, k: Slope, t: Slope) -> Fraction:
     """max over the octagon of Σ κ·relu(s) − t·s."""
-    return max(linear((*k, -t[0], -t[1]), (a, b, p, q)) for p, q, a, b in r.points)
-
-
-def linear(coefficients: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
-    """Σ coefficient·value, as one fraction that is reduced at the end; zeros cost nothing."""
-    over, under = 0, 1
-    for c, v in zip(coefficients, values, strict=True):
-        if c and v:
-            top, bottom = c.numerator * v.numerator, c.denominator * v.denominator
-            if under % bottom:
-                common = math.lcm(under, bottom)
-                over, under = over * (common // under), common
-            over += top * (under // bottom)
-    return Fraction(over, under)
+    (k1, k2, t1, t2), under = (both := over((*k, *t))).tops, both.under
+    places, unit = r.places
+    return Fraction(max(k1 * a + k2 * b - t1 * p - t2 * q for p, q, a, b in places), unit * under)
 
 
 def after_relu(r: Octagon) -> Octagon:
@@ -127,13 +126,6 @@ def after_relu(r: Octagon) -> Octagon:
     moved = [a - b for _, _, a, b in r.points]
     lo1, hi1, lo2, hi2 = (max(v, ZERO) for v in (r.lo1, r.hi1, r.lo2, r.hi2))
     return Octagon(lo1, hi1, lo2, hi2, min(moved), max(moved))
-
-
-def interval(w: Vector, ends: Sequence[tuple[Fraction, Fraction]], b: Fraction) -> tuple[Fraction, Fraction]:
-    """The range of w·a + b, rounded outward."""
-    low = b + linear(w, [lo if k > 0 else hi for k, (lo, hi) in zip(w, ends, strict=True)])
-    high = b + linear(w, [hi if k > 0 else lo for k, (lo, hi) in zip(w, ends, strict=True)])
-    return down(low), up(high)
 
 
 def own(r: Octagon, k: Slope) -> Slope:
