@@ -6,8 +6,8 @@ FOLDER holds the networks as ACASXU_*_batch_2000.onnx.gz. Pair k is network k mo
 with normal noise from NumPy's generator with seed k, W and b of every layer in their order, rounded to float32. The box
 is that of VNN-COMP's isomorphic query. --seconds are CPU seconds of the search, in one process with one thread. What it
 showed lies under --keep as certificates, which the integer checker reads, in CPU seconds of its own. --jobs pairs are
-treated at a time. A pair has a line for its search and one for its check; pairs with such a line in the file are left
-out, so a run can go on where it ended.
+treated at a time. A pair has a line for its search and one for its check. What has a line in the file is left out, and
+certificates without one are checked first, so a run can go on where it ended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import json
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
-from itertools import repeat
 from pathlib import Path
 from time import process_time
 
@@ -48,16 +47,20 @@ def main() -> None:
     options = parser.parse_args()
     text = options.out.read_text() if options.out.exists() else ""
     done = {(line["pair"], "check" in line) for line in map(json.loads, text.splitlines())}
+    pairs = pairs_of(options.pairs)
+    kept = [k for k in pairs if (k, True) not in done and (options.keep / str(k) / "audit.json").exists()]
+    tasks = [(k, False, True) for k in kept]
+    tasks += [(k, True, k not in kept and (k, True) not in done) for k in pairs if (k, False) not in done]
     with ProcessPoolExecutor(options.jobs) as pool:
-        for _ in pool.map(treated, pairs_of(options.pairs), repeat(options), repeat(done)):
-            pass
+        for waiting in [pool.submit(treated, *task, options) for task in tasks]:
+            waiting.result()
 
 
-def treated(k: int, options: argparse.Namespace, done: set[tuple[int, bool]]) -> None:
-    """Search a pair and check what was shown, unless the file has it."""
-    if (k, False) not in done:
+def treated(k: int, search: bool, check: bool, options: argparse.Namespace) -> None:
+    """Search a pair, check its certificate if there is one."""
+    if search:
         told(searched(k, options), options.out)
-    if (k, True) not in done and (options.keep / str(k) / "audit.json").exists():
+    if check and (options.keep / str(k) / "audit.json").exists():
         told(checked(k, options), options.out)
 
 
