@@ -3,9 +3,9 @@
     python -m smilenn.certify.reference.deep audit/      0 certified, 1 refused or violated, 2 unreadable, 3 unknown
 
 Follows docs/audit-certificate.md: deep_files.py has its sections 1 to 3, deep_point.py networks at a pair,
-deep_octagon.py octagons and own slopes, deep_layers.py the layers (4), deep_back.py the rule (5), deep_walk.py the walk
-through a proof (6) and deep_work.py its work. `check_deep.py` is the fast checker; the two share no code and find the
-same bounds.
+deep_octagon.py octagons, deep_layers.py the layers (4), deep_slopes.py and deep_back.py the rule (5), deep_walk.py the
+walk through a proof (6) and deep_work.py its work. `check_deep.py` is the fast checker; the two share no code and find
+the same bounds.
 """
 
 from __future__ import annotations

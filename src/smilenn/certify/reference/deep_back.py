@@ -11,7 +11,8 @@ from fractions import Fraction
 
 from smilenn.certify.reference.deep_files import Given, Leaf, Vector
 from smilenn.certify.reference.deep_layers import Layer
-from smilenn.certify.reference.deep_octagon import GRID, ZERO, Octagon, Slope, one_copy, own, rest, up
+from smilenn.certify.reference.deep_octagon import GRID, ZERO, Octagon, Slope, most, rest, up
+from smilenn.certify.reference.deep_slopes import one_copy, own
 from smilenn.certify.reference.deep_sums import over
 from smilenn.certify.reference.deep_work import END, Budget, Prices
 
@@ -47,17 +48,14 @@ class Back:
                 chosen.append(t)
             const, kappa = self.down(layer, chosen, const)
         self.budget.spend(END * len(cell.octagons[0]))
-        most = [max(a * p + b * q for p, q, _, _ in r.ends) for a, b, r in zip(*kappa, cell.octagons[0], strict=True)]
-        return const + up(sum(most, ZERO), FINE)
+        reached = [most(r, (a, b)) for a, b, r in zip(*kappa, cell.octagons[0], strict=True)]
+        return const + up(sum(reached, ZERO), FINE)
 
     def slopes(self, r: Octagon, k: Slope, given: Slope | None) -> tuple[Slope, Fraction]:
         """The slopes of a unit, and what they leave."""
         if given is not None:
             return given, rest(r, k, given)
-        if self.two and 0 in k:
-            return one_copy(r, k)
-        t = own(r, k)
-        return t, ZERO if r.settled() is not None else rest(r, k, t)  # a settled unit is linear
+        return one_copy(r, k) if self.two and 0 in k else own(r, k)
 
     def down(self, layer: int, chosen: Sequence[Slope], const: Fraction) -> tuple[Fraction, tuple[Vector, Vector]]:
         """The constant and κ one layer down."""

@@ -27,8 +27,10 @@ from smilenn.certify.reference.deep_files import (
     read_network,
 )
 from smilenn.certify.reference.deep_layers import LARGE, Layer
-from smilenn.certify.reference.deep_octagon import ZERO, alone, down, up
+from smilenn.certify.reference.deep_octagon import GRID, ZERO, down, up
 from smilenn.certify.reference.deep_point import step, value_at
+from smilenn.certify.reference.deep_slopes import alone
+from smilenn.certify.reference.deep_slopes import whole as on_grid
 from smilenn.certify.reference.deep_sums import over, ranges
 from smilenn.certify.reference.deep_walk import TINY
 from smilenn.certify.reference.deep_work import END, Budget, Prices
@@ -258,7 +260,7 @@ class Counting:
         kappa: Sequence[Fraction] = [up(sign * v) for v in self.net.weights[layer - 1][j]]
         total = up(sign * self.net.biases[layer - 1][j], FINE)
         for below in range(layer - 1, 0, -1):
-            slopes = [alone(k, *r) for k, r in zip(kappa, known[below], strict=True)]
+            slopes = [slope(k, r) for k, r in zip(kappa, known[below], strict=True)]
             for k, t, (low, high), eps in zip(kappa, slopes, known[below], noise[below], strict=True):
                 ends = (low, high, ZERO) if low < 0 < high else (low, high)
                 total += max(k * max(s, ZERO) - t * s for s in ends) + abs(t) * eps
@@ -269,3 +271,8 @@ class Counting:
             kappa = [up(v) for v in exact] if below > 1 else exact
         self.budget.spend(END * len(known[0]))
         return total + up(sum((max(q * a, q * b) for q, (a, b) in zip(kappa, known[0], strict=True)), ZERO), FINE)
+
+
+def slope(k: Fraction, r: Range) -> Fraction:
+    """t of κ·relu(s) ≤ t·s + r on a range, as section 5 has it for a copy alone."""
+    return Fraction(alone(on_grid(k), on_grid(r[0]), on_grid(r[1])), GRID)
