@@ -62,4 +62,4 @@ def test_no_lie_becomes_a_bound(cases, tmp_path, monkeypatch, name):
         for report in reports:
             (checked,) = report.rows
             assert checked.found <= reached <= min(checked.real, checked.computed)
-    assert len(asked) > 6  # otherwise nobody lied
+    assert len(asked) >= 6  # otherwise nobody lied
