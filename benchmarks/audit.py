@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
-from benchmarks.cpu_clock import use_cpu_seconds
+from benchmarks._cpu_clock import use_cpu_seconds
 from smilenn import Bracket, Domain, Fair
 from smilenn.auditing.audit import Audit, audit
 from smilenn.certify import check_deep

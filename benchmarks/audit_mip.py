@@ -22,7 +22,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from benchmarks.cpu_clock import use_cpu_seconds
+from benchmarks._cpu_clock import use_cpu_seconds
 from smilenn import Bracket, Domain, Fair
 from smilenn.auditing import octagon
 from smilenn.auditing.audit import audit

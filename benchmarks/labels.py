@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from time import process_time
 
-from benchmarks.cpu_clock import use_cpu_seconds
+from benchmarks._cpu_clock import use_cpu_seconds
 from smilenn import Domain, Feature
 from smilenn.auditing.labels import audit_labels
 from smilenn.certify import check_deep
