@@ -4,7 +4,7 @@
 
 FOLDER holds NAME.onnx files and domains.json: for every name `lo`, `hi` and `protected`, the input whose two ends are
 compared while the others are equal and continuous, or whole numbers with --whole. Each sign is searched for --limit
-seconds by the clock.
+seconds by the clock, or of the processor with --cpu.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
+from benchmarks._cpu_clock import use_cpu_seconds
 from smilenn import Bracket, Domain, Fair
 from smilenn.auditing.audit import Audit, audit
 from smilenn.certify import check_deep
@@ -29,9 +30,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--limit", type=float, default=10.0)
+    parser.add_argument("--cpu", action="store_true", help="the limit is one of CPU seconds")
     parser.add_argument("--no-reference", action="store_true")
     parser.add_argument("--whole", action="store_true", help="inputs are whole numbers")
     options = parser.parse_args()
+    if options.cpu:
+        use_cpu_seconds()
     domains = json.loads((options.folder / "domains.json").read_text())
     print(HEAD)
     print("|---" * (HEAD.count("|") - 1) + "|")

@@ -1,13 +1,13 @@
 """Retrained networks against their originals: ACAS-Xu with noise of 1e-3 on every weight, equal to 0.05?
 
-    python -m benchmarks.twins FOLDER --pairs 0-49 --seconds 200 --keep proofs --out searched.jsonl
-    python -m benchmarks.twins FOLDER --pairs 0-49 --check --keep proofs --out checked.jsonl
+    python -m benchmarks.twins FOLDER --pairs 0-49 --seconds 200 --keep proofs --out twins.jsonl --jobs 2
 
 FOLDER holds the networks as ACASXU_*_batch_2000.onnx.gz. Pair k is network k mod 45 in the order of names, and the same
 with normal noise from NumPy's generator with seed k, W and b of every layer in their order, rounded to float32. The box
-is that of VNN-COMP's isomorphic query. --seconds are CPU seconds of the search, in one process. What it showed lies
-under --keep as certificates; --check has the integer checker read them, in CPU seconds of its own. Pairs with a line in
-the file are left out, so a run can go on where it ended.
+is that of VNN-COMP's isomorphic query. --seconds are CPU seconds of the search, in one process with one thread. What it
+showed lies under --keep as certificates, which the integer checker reads, in CPU seconds of its own. --jobs pairs are
+treated at a time. A pair has a line for its search and one for its check. What has a line in the file is left out, and
+certificates without one are checked first, so a run can go on where it ended.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import gzip
 import json
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from time import process_time
@@ -42,18 +43,38 @@ def main() -> None:
     parser.add_argument("--sigma", type=float, default=SIGMA)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--keep", type=Path, required=True)
-    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    first, last = map(int, options.pairs.split("-"))
-    done = (
-        {json.loads(line)["pair"] for line in options.out.read_text().splitlines()} if options.out.exists() else set()
-    )
-    for k in range(first, last + 1):
-        if k not in done:
-            line = json.dumps((checked if options.check else searched)(k, options))
-            with options.out.open("a") as file:
-                file.write(line + "\n")
-            print(line, flush=True)
+    text = options.out.read_text() if options.out.exists() else ""
+    done = {(line["pair"], "check" in line) for line in map(json.loads, text.splitlines())}
+    pairs = pairs_of(options.pairs)
+    kept = [k for k in pairs if (k, True) not in done and (options.keep / str(k) / "audit.json").exists()]
+    tasks = [(k, False, True) for k in kept]
+    tasks += [(k, True, k not in kept and (k, True) not in done) for k in pairs if (k, False) not in done]
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for waiting in [pool.submit(treated, *task, options) for task in tasks]:
+            waiting.result()
+
+
+def treated(k: int, search: bool, check: bool, options: argparse.Namespace) -> None:
+    """Search a pair, check its certificate if there is one."""
+    if search:
+        told(searched(k, options), options.out)
+    if check and (options.keep / str(k) / "audit.json").exists():
+        told(checked(k, options), options.out)
+
+
+def told(line: dict, out: Path) -> None:
+    """One more line."""
+    with out.open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    print(json.dumps(line), flush=True)
+
+
+def pairs_of(text: str) -> list[int]:
+    """``3,5-7`` is 3, 5, 6, 7."""
+    parts = [part.split("-") for part in text.split(",")]
+    return [k for part in parts for k in range(int(part[0]), int(part[-1]) + 1)]
 
 
 def twins(folder: Path, k: int, sigma: float) -> tuple[DeepNet, DeepNet]:
@@ -113,7 +134,8 @@ def checked(k: int, options: argparse.Namespace) -> dict:
     start = process_time()
     report = check_deep.check_folder(options.keep / str(k))
     most = max((float(row.computed) for row in report.rows), default=None)
-    return {"pair": k, "status": report.status, "computed": most, "check": process_time() - start}
+    answer = {"pair": k, "status": report.status, "computed": most, "check": process_time() - start}
+    return answer | ({"reason": report.reason} if report.reason else {})
 
 
 if __name__ == "__main__":

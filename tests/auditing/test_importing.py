@@ -78,6 +78,33 @@ def test_inputs_with_more_dimensions_are_flattened(tmp_path):
     assert read_network(saved(tmp_path / "a.onnx", nodes, W, shape=(1, 1, 1, 3))).sizes == (3, 4, 1)
 
 
+def test_keras_networks_as_their_converters_write_them(tmp_path):
+    """Normalization, Dense with and without a bias, Dropout and Identity; a batch without a fixed size."""
+    nodes = chain(
+        ("Sub", ["mean"], {}),
+        ("Div", ["range"], {}),
+        ("MatMul", ["w"], {}),
+        ("Add", ["b"], {}),
+        ("Relu", [], {}),
+        ("MatMul", ["u"], {}),
+        ("Relu", [], {}),
+        ("Identity", [], {}),
+        ("MatMul", ["last"], {}),
+        ("Add", ["c"], {}),
+        ("Identity", [], {}),
+    )
+    names = "normalization/sub normalization/truediv dense/MatMul dense/BiasAdd dense/Relu dense_1/MatMul dense_1/Relu"
+    for node, name in zip(nodes, names.split(), strict=False):
+        node.name = f"StatefulPartitionedCall/sequential/{name}"
+    more = {"u": RNG.normal(size=(4, 2)).astype(np.float32), "last": RNG.normal(size=(2, 1)).astype(np.float32)}
+    path = saved(tmp_path / "keras.onnx", nodes, W | more, shape=("unk__7", 3))
+    net = read_network(path)
+    assert (net.sizes, [step for step, _ in net.scaling]) == ((3, 4, 2, 1), ["sub", "div"])
+    assert not net.biases[1].any()
+    x = RNG.normal(size=(20, 3)).astype(np.float32).astype(float)
+    np.testing.assert_allclose(run_onnx(path, x), net(x), rtol=1e-4, atol=1e-5)
+
+
 BAD = {
     "Sigmoid": [*GOOD, ("Sigmoid", [], {})],
     "Conv": [("Conv", ["w"], {}), *GOOD[2:]],

@@ -9,7 +9,7 @@ import pytest
 
 from smilenn.auditing.checked import check_audit
 from smilenn.certify import check_deep
-from smilenn.certify.reference import deep
+from smilenn.certify.reference import deep, deep_work
 
 PROOF = bytes([4, 2, 0, 1, 0, 0, 2, 1, 1, 1, 0, 0])  # lemmas, two phases, three leaves with own slopes
 
@@ -224,6 +224,6 @@ def test_long_numbers_count_as_more_work(cases, tmp_path, monkeypatch, key):
     change(folder, lambda content: content["rows"][0].update({key: long}))
     assert work_of(folder, monkeypatch) > short
     monkeypatch.setattr(check_deep, "WORK", short)
-    monkeypatch.setattr(deep, "MOST_WORK", short)
+    monkeypatch.setattr(deep_work, "MOST_WORK", short)
     found = statuses(folder)
     assert found.status == "refused" and "too much work" in found.reason

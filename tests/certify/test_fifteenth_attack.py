@@ -14,7 +14,7 @@ import smilenn
 from smilenn import SmileRegressor
 from smilenn.certify import check, check_deep
 from smilenn.certify.reference import check as check_reference
-from smilenn.certify.reference import deep as deep_reference
+from smilenn.certify.reference import deep_work as deep_reference
 from smilenn.certify.reference.share import check_share as check_share_reference
 from smilenn.errors import AlteredError
 
@@ -146,7 +146,8 @@ def test_long_constants_of_a_scaling_count_as_long_work(module, name, checker, t
     # 15 ms an input were counted as 23 units: a file of 1 MB about labels took eleven days
     for digits, factor in ((3, 1), (390, 41)):
         folder = labels_folder(tmp_path / str(digits), digits)
-        work = 8 * (16 * 2 * 16 * factor + 7 * 2 + 7 + (16 + 2 * 2))
+        layers, back = (1024 + 1024 + 8 * 2) + (1024 + 1024 + 8), 1024 + 64 + 2 * 2 + 256 * 2
+        work = 8 * (4096 * 2 * (1 + 16) * factor + layers + back)
         for most, status in ((work, "certified"), (work - 1, "refused")):
             monkeypatch.setattr(module, name, most)
             assert checker(folder).status == status

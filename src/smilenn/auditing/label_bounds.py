@@ -23,6 +23,7 @@ class Boxes:
         self.inputs = self._scaled(lo, hi)
         self.layers: list[tuple[np.ndarray, np.ndarray]] = []
         self.noise: list[np.ndarray] = []
+        self.slopes: list[tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]] = []
         for layer in range(len(net.weights) - 1):
             self._grow(layer)
         self.noise.append(self._interval(len(net.weights) - 1)[2])
@@ -57,19 +58,17 @@ class Boxes:
             lo, hi = np.maximum(lo, -(least + eps)), np.minimum(hi, most + eps)
             hi = np.maximum(lo, hi)
         self.layers.append((lo, hi))
+        self.slopes.append(_slopes(lo, hi, eps))
 
     def most(self, kappa: np.ndarray, const: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
         """An upper bound [B, r] of κ·a + const of layer `top`, κ [B, r, n]; and its coefficients at the inputs."""
         total = np.broadcast_to(const, kappa.shape[:2]).copy()
         for layer in range(top, -1, -1):
-            lo, hi = (end[:, None, :] for end in self.layers[layer])
-            width = np.where((lo < 0) & (hi > 0), hi - lo, 1.0)
-            above = np.where(kappa > 0, kappa * hi / width, np.where(hi > -lo, kappa, 0.0))
-            t = np.where(lo >= 0, kappa, np.where(hi <= 0, 0.0, above))
-            free = (lo < 0) & (hi > 0)
-            left = np.maximum(np.maximum(-t * lo, (kappa - t) * hi), 0.0)
-            total += np.where(free, left, 0.0).sum(axis=2) + (np.abs(t) * self.noise[layer][:, None, :]).sum(axis=2)
-            total += t @ self.net.biases[layer]
+            above, below, costs = self.slopes[layer]
+            plus = np.maximum(kappa, 0.0)
+            minus = kappa - plus
+            t = plus * above + minus * below
+            total += (plus @ costs[0] - minus @ costs[1])[..., 0] + t @ self.net.biases[layer]
             kappa = t @ self.net.weights[layer]
         lo, hi = (end[:, None, :] for end in self.inputs)
         return total + np.where(kappa > 0, kappa * hi, kappa * lo).sum(axis=2), kappa
@@ -83,3 +82,19 @@ class Boxes:
         low, down = self.most(np.broadcast_to(-w, shape), -b, top)
         spans = (np.abs(up) + np.abs(down))[:, 0] * (self.inputs[1] - self.inputs[0])
         return -low[:, 0] - self.noise[-1][:, 0], high[:, 0] + self.noise[-1][:, 0], spans
+
+
+def _slopes(
+    lo: np.ndarray, hi: np.ndarray, eps: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Slopes [B, 1, n] for κ = 1 and κ = −1, and what one unit of either κ costs [B, n, 1].
+
+    For κ > 0 the chord leaves −lo·hi/(hi − lo) of it; for κ ≤ 0 the nearer side leaves nothing. ε counts as often as
+    the slope is steep.
+    """
+    free = (lo < 0) & (hi > 0)
+    width = np.where(free, hi - lo, 1.0)
+    on = (lo >= 0) * 1.0
+    above, below = np.where(free, hi / width, on), np.where(free, (hi > -lo) * 1.0, on)
+    left = np.where(free, -lo * hi / width, 0.0)
+    return above[:, None], below[:, None], ((left + above * eps)[..., None], (below * eps)[..., None])

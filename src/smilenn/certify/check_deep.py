@@ -28,7 +28,8 @@ from operator import mul
 from typing import Any
 
 G = K = 40
-NODES, DEPTH, WORK, MIB = 1 << 22, 512, 1 << 34, 1 << 20
+NODES, DEPTH, WORK, MIB = 1 << 22, 512, 1 << 37, 1 << 20
+LAYER, UNIT, OPENED, INPUTS, SCALED = 1 << 10, 1 << 6, 1 << 11, 1 << 8, 1 << 12  # units of work, section 6
 DEEPEST = 64  # nesting of audit.json
 LONGEST = 192  # dropped bits up to which matrices are packed: a short file may not fill the memory
 FILES = {"audit.json": 64 * MIB, "network.bin": 8 * MIB, "proofs.bin": 256 * MIB}
@@ -454,6 +455,7 @@ class Net:
         need(len(data) == copies * count * ROUNDOFF[self.dtype][0], "network.bin has another size")
         numbers = floats(data, self.dtype)
         self.E = -(-max(G, *(-e for n, e in numbers if n), 0) // 8) * 8  # whole bytes, for `Packed`
+        self.length = 1 + max((-e + 1 - (n & -n).bit_length() for n, e in numbers if n), default=0) // 256
         whole = [n << (self.E + e) if n else 0 for n, e in numbers]
         need(all(abs(n) < 1 << (self.E + 40) for n in whole), "a weight is 2^40 or more")
         self.u = Fraction(1, 1 << ROUNDOFF[self.dtype][2])
@@ -505,7 +507,15 @@ class Net:
         """§6: of scaling all inputs once, given the bounds of each; long numbers take long."""
         numbers = [(*some, *(k[i] for _, k in self.scaling)) for i, some in enumerate(bounds)]
         digits = max(sum(v.numerator.bit_length() + v.denominator.bit_length() for v in some) for some in numbers)
-        return 16 * len(bounds) * len(self.scaling) * (1 + digits // 1024)
+        return SCALED * len(bounds) * (1 + len(self.scaling)) * (1 + digits // 1024)
+
+    def layer_work(self, layer: int) -> int:
+        """§6: of finding the ranges of a layer."""
+        return LAYER + self.sizes[layer] * (LAYER + 8 * self.length * self.sizes[layer - 1])
+
+    def back_work(self, units: int, below: int) -> int:
+        """§6: of a layer of *back* with so many units, and below it."""
+        return LAYER + units * (UNIT + 2 * self.length * below)
 
     def outputs(self, x: Sequence[Fraction], work: Work) -> list[Fraction]:
         """The network at x in exact arithmetic; long numbers are more work."""
@@ -514,7 +524,7 @@ class Net:
             a = [applied(step, v, k) for v, k in zip(a, constants, strict=True)]
         for layer, (w, b) in enumerate(zip(self.W, self.b, strict=True)):
             scale = common(a)
-            work.add(len(w) * len(a) * length(scale) ** 2)
+            work.add(len(w) * (LAYER + 16 * len(a) * length(scale) ** 2))
             whole = [v.numerator * (scale // v.denominator) for v in a]
             s = [
                 Fraction(sum(map(mul, row, whole)) + shift * scale, scale << self.E)
@@ -585,7 +595,7 @@ class Row:
     def found(self, work: Work) -> Fraction:
         """The left side at the witness, exactly; before anything else is computed with the row's numbers."""
         for weights in self.weights:
-            work.add(self.net.sizes[-1] * self.net.sizes[-2] * length(common(weights)) ** 2)
+            work.add(128 * self.net.sizes[-1] * self.net.sizes[-2] * length(common(weights)) ** 2)
         nets = (self.net, self.net.second)
         outputs = [net.outputs(x, work) for net, x in zip(nets, self.witness, strict=True)]
         return sum(
@@ -771,7 +781,7 @@ class Proof(Reader):
         self.hidden = len(net.W) - 1
         first = rows[0]
         self.scaling_work = net.scaling_work(list(zip(*first.lo, *first.hi, first.low, first.high, strict=True)))
-        self.layers = sum(7 * a * b for a, b in pairwise(net.sizes))  # the work of finding a cell's
+        self.layers = sum(net.layer_work(layer) for layer in range(1, len(net.sizes)))  # of finding a cell's
         self.starts = [self._start(row) for row in rows]
 
     def _start(self, row: Row) -> tuple[Ints, Ints, int]:
@@ -940,7 +950,7 @@ class Proof(Reader):
         below, w = [], self.net.W[layer - 1]
         for r, s in zip(cell.ranges[layer - 1], cell.states[layer - 1] or [None] * len(w[0]), strict=True):
             below.append(r if layer == 1 else rectified(r, s))
-        self.work.add(7 * len(w) * len(w[0]))
+        self.work.add(self.net.layer_work(layer))
         sums = [([a[k + 1] + a[k] for a in below], [a[k + 1] - a[k] for a in below]) for k in (0, 2, 4)]
         largest = [max(-a[0], a[1], -a[2], a[3]) for a in below]
         need(max(largest) < 1 << (G + 60), "a value is 2^60 or more")
@@ -1023,8 +1033,12 @@ class Proof(Reader):
                 const += sum([(abs(x) + abs(y)) * e for x, y, e in zip(t1, t2, cell.noise[layer], strict=True)])
             biases = sum(map(mul, t1, net.b[layer - 1])) + sum(map(mul, t2, other.b[layer - 1]))
             const += ceil_shift(biases << G, net.E)
-            self.work.add(len(t1) * (16 + 2 * net.sizes[layer - 1]))
+            stored = sum(t is not None and cell.states[layer][j] is None for j, t in enumerate(given or ()))
+            self.work.add(
+                net.back_work(len(t1), net.sizes[layer - 1]) + OPENED * (len(cell.gates[layer].open) + stored)
+            )
             first, second = down_to(layer, t1, net), down_to(layer, t2, other)
+        self.work.add(INPUTS * len(first))
         total = sum(
             max(a * p + b * q for p, q, _, _ in corners)
             for a, b, corners in zip(first, second, cell.corners, strict=True)
@@ -1070,8 +1084,9 @@ class Proof(Reader):
                     t[j] = k
             const += sum(map(mul, map(abs, t), thin.noise))
             const += ceil_shift(sum(map(mul, t, thin.b)) << G, net.E)
-            self.work.add(net.sizes[layer] * (16 + 2 * net.sizes[layer - 1]))
+            self.work.add(net.back_work(len(thin.kept), thin.back.columns))
             kappa = thin.back.times(t) if layer > 1 else thin.back.exactly(t)
+        self.work.add(INPUTS * len(kappa))
         total = sum(max(k * low, k * high) for k, (low, high) in zip(kappa, cell.sides[copy], strict=True))
         return const + ceil_shift(total, net.E)
 
@@ -1322,8 +1337,8 @@ class Labels(Reader):
     def through(self, layer: int, below: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], Ints]:
         """Ranges of W·a + b, and ε of every unit, from the layer below."""
         a = below if layer == 1 else [(max(low, 0), max(high, 0)) for low, high in below]
-        w, net = self.net.W[layer - 1], self.net
-        self.work.add(7 * len(w) * len(a))
+        net = self.net
+        self.work.add(net.layer_work(layer))
         middle, width = [low + high for low, high in a], [high - low for low, high in a]
         largest = [max(-low, high) for low, high in a]
         need(max(largest) < 1 << (G + 60), "a value is 2^60 or more")
@@ -1358,8 +1373,9 @@ class Labels(Reader):
                 const += abs(t) * e + ((k - t) * high if low < 0 < high and k > 0 else 0)
                 slopes.append(t)
             const += ceil_shift(sum(map(mul, slopes, net.b[layer - 1])) << G, net.E)
-            self.work.add(len(slopes) * (16 + 2 * net.sizes[layer - 1]))
+            self.work.add(net.back_work(len(slopes), net.sizes[layer - 1]))
             kappa = down_to(layer, slopes, net)
+        self.work.add(INPUTS * len(kappa))
         total = sum(max(q * low, q * high) for q, (low, high) in zip(kappa, ranges[0], strict=True))
         return const + ceil_shift(total, net.E)
 

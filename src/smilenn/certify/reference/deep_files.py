@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
@@ -33,6 +32,7 @@ MOST_CHARACTERS = 20  # of a whole number
 LARGE = Fraction(1 << 40)
 RATIONAL = re.compile(r"(-?)([0-9]{1,400})(?:/([1-9][0-9]{0,399}))?")
 Vector = tuple[Fraction, ...]
+Given = tuple[tuple[Fraction, Fraction] | None, ...]  # slopes of a unit, None: own
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,6 @@ class Network:
         """u of the network's type."""
         return Fraction(1, 2 << KINDS[self.dtype][1])
 
-    # 16·n_0·steps·(1 + ⌊k/1024⌋), k the most digits that an input's constants and bounds have together
-    def scaling_work(self, bounds: Sequence[Sequence[Fraction]]) -> int:
-        """What it takes to scale all inputs once; `bounds` are those of every input."""
-        steps = [constants for _, constants in self.scaling]
-        numbers = [(*own, *(constants[i] for constants in steps)) for i, own in enumerate(bounds)]
-        longest = max(sum(v.numerator.bit_length() + v.denominator.bit_length() for v in some) for some in numbers)
-        return 16 * len(bounds) * len(steps) * (1 + longest // 1024)
-
 
 @dataclass(frozen=True)
 class Leaf:
@@ -65,6 +57,13 @@ class Leaf:
 
     digits: int = 0
     slopes: tuple[tuple[tuple[int, int] | None, ...], ...] | None = None
+
+    def layer(self, place: int, units: int) -> Given:
+        """The slopes of a layer's units, the layers counted from the top."""
+        if self.slopes is None:
+            return (None,) * units
+        under = 1 << self.digits
+        return tuple(None if t is None else (Fraction(t[0], under), Fraction(t[1], under)) for t in self.slopes[place])
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Octagons of a unit in both copies, and the slopes a checker chooses: docs/audit-certificate.md, sections 4 and 5."""
+"""Octagons of a unit in both copies: docs/audit-certificate.md, section 4. For the reference checker only."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 
-from smilenn.certify.reference.deep_files import Vector
+from smilenn.certify.reference.deep_sums import Over, over
 
 GRID = 1 << 40  # ranges, and separately slopes, are multiples of 1 / GRID
 ZERO = Fraction(0)
 Slope = tuple[Fraction, Fraction]
-Point = tuple[Fraction, Fraction, Fraction, Fraction]  # s_1, s_2, relu(s_1), relu(s_2)
+Point = tuple[int, int, int, int]  # s_1, s_2, relu(s_1), relu(s_2) in multiples of the octagon's unit
 
 
 def up(x: Fraction, grid: int = GRID) -> Fraction:
@@ -67,14 +67,24 @@ class Octagon:
         return known if closed == known else closed
 
     @cached_property
+    def sides(self) -> Over:
+        """The six bounds over one denominator, the octagon's unit."""
+        return over((self.lo1, self.hi1, self.lo2, self.hi2, self.low, self.high))
+
+    @cached_property
     def points(self) -> tuple[Point, ...]:
         """All corners, also those on the axes."""
-        return corners(self, True)
+        return corners(self.sides.tops, True)
 
     @cached_property
     def ends(self) -> tuple[Point, ...]:
         """Its own corners."""
-        return corners(self, False)
+        return corners(self.sides.tops, False)
+
+    def off(self, copy: int) -> bool:
+        """Whether a copy is below 0, or 0 at most."""
+        low, high = (self.lo1, self.hi1) if copy == 0 else (self.lo2, self.hi2)
+        return low < 0 and high <= 0
 
     def settled(self) -> tuple[bool, bool] | None:
         """Which copies are on; None unless both are settled."""
@@ -86,11 +96,9 @@ class Octagon:
         return self.lo1 <= p <= self.hi1 and self.lo2 <= q <= self.hi2 and self.low <= p - q <= self.high
 
 
-def corners(r: Octagon, axes: bool) -> tuple[Point, ...]:
-    """Where two of the lines meet within the octagon; lines are α·s_1 + β·s_2 = γ, in whole multiples of 1 / unit."""
-    sides = (r.lo1, r.hi1, r.lo2, r.hi2, r.low, r.high)
-    unit = math.lcm(*(v.denominator for v in sides))
-    lo1, hi1, lo2, hi2, low, high = (v.numerator * (unit // v.denominator) for v in sides)
+def corners(sides: Sequence[int], axes: bool) -> tuple[Point, ...]:
+    """Where two of the lines meet within an octagon; lines are α·s_1 + β·s_2 = γ."""
+    lo1, hi1, lo2, hi2, low, high = sides
     zero = [(1, 0, 0), (0, 1, 0)] if axes else []
     lines = [(1, 0, lo1), (1, 0, hi1), (0, 1, lo2), (0, 1, hi2), (1, -1, low), (1, -1, high), *zero]
     found = set()
@@ -100,90 +108,29 @@ def corners(r: Octagon, axes: bool) -> tuple[Point, ...]:
             p, q = (c * e - b * f) * determinant, (a * f - c * d) * determinant
             if lo1 <= p <= hi1 and lo2 <= q <= hi2 and low <= p - q <= high:
                 found.add((p, q))
-    points = [(Fraction(p, unit), Fraction(q, unit)) for p, q in sorted(found)]
-    return tuple((p, q, max(p, ZERO), max(q, ZERO)) for p, q in points)
+    return tuple((p, q, max(p, 0), max(q, 0)) for p, q in sorted(found))
+
+
+def most(r: Octagon, q: Slope) -> Fraction:
+    """max over the octagon of q_1·s_1 + q_2·s_2."""
+    (a, b), under = (both := over(q)).tops, both.under
+    return Fraction(max(a * p1 + b * p2 for p1, p2, _, _ in r.ends), under * r.sides.under)
 
 
 def rest(r: Octagon, k: Slope, t: Slope) -> Fraction:
     """max over the octagon of Σ κ·relu(s) − t·s."""
-    return max(linear((*k, -t[0], -t[1]), (a, b, p, q)) for p, q, a, b in r.points)
+    (k1, k2, t1, t2), under = (both := over((*k, *t))).tops, both.under
+    return Fraction(left(r.points, k1, k2, t1, t2), r.sides.under * under)
 
 
-def linear(coefficients: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
-    """Σ coefficient·value, as one fraction that is reduced at the end; zeros cost nothing."""
-    over, under = 0, 1
-    for c, v in zip(coefficients, values, strict=True):
-        if c and v:
-            top, bottom = c.numerator * v.numerator, c.denominator * v.denominator
-            if under % bottom:
-                common = math.lcm(under, bottom)
-                over, under = over * (common // under), common
-            over += top * (under // bottom)
-    return Fraction(over, under)
+def left(points: Sequence[Point], k1: int, k2: int, t1: int, t2: int) -> int:
+    """The same in whole numbers."""
+    return max(k1 * a + k2 * b - t1 * p - t2 * q for p, q, a, b in points)
 
 
 def after_relu(r: Octagon) -> Octagon:
     """The six ranges of relu(s)."""
     moved = [a - b for _, _, a, b in r.points]
     lo1, hi1, lo2, hi2 = (max(v, ZERO) for v in (r.lo1, r.hi1, r.lo2, r.hi2))
-    return Octagon(lo1, hi1, lo2, hi2, min(moved), max(moved))
-
-
-def interval(w: Vector, ends: Sequence[tuple[Fraction, Fraction]], b: Fraction) -> tuple[Fraction, Fraction]:
-    """The range of w·a + b, rounded outward."""
-    low = b + linear(w, [lo if k > 0 else hi for k, (lo, hi) in zip(w, ends, strict=True)])
-    high = b + linear(w, [hi if k > 0 else lo for k, (lo, hi) in zip(w, ends, strict=True)])
-    return down(low), up(high)
-
-
-def own(r: Octagon, k: Slope) -> Slope:
-    """The slopes that the checker chooses by itself."""
-    on = r.settled()
-    if on is not None:
-        return (k[0] if on[0] else ZERO), (k[1] if on[1] else ZERO)
-    if k == (0, 0):
-        return ZERO, ZERO
-    both = k[0] + k[1]
-    e, f = moved(r, k[1], -r.high, -r.low), moved(r, k[0], r.low, r.high)
-    pairs = [
-        (alone(k[0], r.lo1, r.hi1), alone(k[1], r.lo2, r.hi2)),
-        (alone(both, r.lo1, r.hi1) - e, e),
-        (f, alone(both, r.lo2, r.hi2) - f),
-    ]
-    apart = r.lo1 + r.hi1 - r.lo2 - r.hi2
-    shift = min(max(apart, 2 * r.low), 2 * r.high) - apart
-    m1, m2 = 2 * (r.lo1 + r.hi1) + shift, 2 * (r.lo2 + r.hi2) - shift
-    return min(pairs, key=lambda t: 4 * rest(r, k, t) + t[0] * m1 + t[1] * m2)  # the first of equals
-
-
-def one_copy(r: Octagon, k: Slope) -> tuple[Slope, Fraction]:
-    """Own slopes where one coefficient is zero, of two networks; and what they leave between the other's bounds."""
-    first = k[0] != 0
-    own_k, lo, hi = (k[0], r.lo1, r.hi1) if first else (k[1], r.lo2, r.hi2)
-    t = alone(own_k, lo, hi)
-    places = [lo, hi, ZERO] if lo < 0 < hi else [lo, hi]
-    left = max(own_k * max(s, ZERO) - t * s for s in places)
-    return ((t, ZERO) if first else (ZERO, t)), left
-
-
-def alone(k: Fraction, lo: Fraction, hi: Fraction) -> Fraction:
-    """One copy: its phase, the chord above for κ > 0, the nearer side below for κ ≤ 0."""
-    if lo >= 0:
-        return k
-    if hi <= 0:
-        return ZERO
-    if k > 0:
-        return down(k * hi / (hi - lo))
-    return k if hi > -lo else ZERO
-
-
-def moved(r: Octagon, k: Fraction, lo: Fraction, hi: Fraction) -> Fraction:
-    """κ·(relu(s + e) − relu(s)) over e in [lo, hi]."""
-    if r.lo1 >= 0 and r.lo2 >= 0:
-        return k
-    rising = k > 0
-    if lo >= 0:
-        return k if rising else ZERO
-    if hi <= 0:
-        return ZERO if rising else k
-    return down(k * (hi if rising else -lo) / (hi - lo))
+    unit = r.sides.under
+    return Octagon(lo1, hi1, lo2, hi2, Fraction(min(moved), unit), Fraction(max(moved), unit))

@@ -14,7 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from smilenn.certify.reference.deep import EXIT, FINE, LARGE, TINY, Budget, step, value_at
+from smilenn.certify.reference.deep import EXIT
+from smilenn.certify.reference.deep_back import FINE
 from smilenn.certify.reference.deep_files import (
     LIMITS,
     MOST_NODES,
@@ -25,7 +26,14 @@ from smilenn.certify.reference.deep_files import (
     only_whole,
     read_network,
 )
-from smilenn.certify.reference.deep_octagon import GRID, ZERO, down, interval, linear, up
+from smilenn.certify.reference.deep_layers import LARGE, Layer
+from smilenn.certify.reference.deep_octagon import GRID, ZERO, down, up
+from smilenn.certify.reference.deep_point import step, value_at
+from smilenn.certify.reference.deep_slopes import alone
+from smilenn.certify.reference.deep_slopes import whole as on_grid
+from smilenn.certify.reference.deep_sums import over, ranges
+from smilenn.certify.reference.deep_walk import TINY
+from smilenn.certify.reference.deep_work import END, Budget, Prices
 from smilenn.certify.reference.strict import (
     CheckError,
     Unreadable,
@@ -158,8 +166,9 @@ class Counting:
 
     def __init__(self, stated: Stated, budget: Budget) -> None:
         self.stated, self.net, self.budget = stated, stated.net, budget
-        self.columns = [tuple(zip(*w, strict=True)) for w in self.net.weights]
-        self.scaling_work = self.net.scaling_work([()] * len(stated.box))
+        self.layers = [Layer((self.net, self.net), layer + 1) for layer in range(len(self.net.weights))]
+        self.prices = Prices(self.net)
+        self.scaling_work = self.prices.inputs([()] * len(stated.box))
 
     def count(self) -> tuple[int, int]:
         """Points in confirmed leaves; how many leaves those are."""
@@ -194,20 +203,20 @@ class Counting:
 
     def bounded(self, inputs: tuple[Range, ...], *, above: bool, tighten: bool) -> bool:
         """The same with hidden layers bounded by intervals, or tightened by the rule."""
-        ranges: list[tuple[Range, ...]] = [inputs]
+        known: list[tuple[Range, ...]] = [inputs]
         noise: list[Vector] = [()]
         for layer in range(1, len(self.net.weights)):
-            found, eps = self.through(layer, ranges[-1])
+            found, eps = self.through(layer, known[-1])
             noise.append(eps)
             if tighten and layer > 1:
                 found = tuple(
-                    r if r[1] <= 0 else self.tightened(layer, j, r, ranges, noise) for j, r in enumerate(found)
+                    r if r[1] <= 0 else self.tightened(layer, j, r, known, noise) for j, r in enumerate(found)
                 )
             if any(low > high for low, high in found):
                 return False
-            ranges.append(found)
-        eps = self.through(len(self.net.weights), ranges[-1])[1]
-        bound = self.most(len(self.net.weights), 0, -1 if above else 1, ranges, noise) + eps[0]
+            known.append(found)
+        eps = self.through(len(self.net.weights), known[-1])[1]
+        bound = self.most(len(self.net.weights), 0, -1 if above else 1, known, noise) + eps[0]
         return bound < 0 if above else bound <= 0
 
     def scaled(self, i: int, low: Fraction, high: Fraction) -> Range:
@@ -226,48 +235,44 @@ class Counting:
         a = below if layer == 1 else [(max(low, ZERO), max(high, ZERO)) for low, high in below]
         sizes = [max(abs(low), abs(high)) for low, high in a]
         need(all(v < LARGE for v in sizes), "A value is 2^60 or more.")
-        self.budget.spend(7 * len(self.net.biases[layer - 1]) * len(a))
-        n = (len(a) + 5) * self.net.roundoff
+        self.budget.spend(self.prices.layer(layer))
+        parts, between, largest = self.layers[layer - 1], ranges(a), over(sizes)
         out, noise = [], []
-        for w, b in zip(self.net.weights[layer - 1], self.net.biases[layer - 1], strict=True):
-            eps = up(n / (1 - n) * (linear([abs(k) for k in w], sizes) + abs(b))) + Fraction(1, GRID)
-            low, high = interval(w, a, b)
-            out.append((low - eps, high + eps))
+        for j, (w, b) in enumerate(zip(parts.rows[0], parts.biases[0], strict=True)):
+            eps = parts.error(j, largest)
+            low, high = between.ends(w)
+            out.append((down(low + b) - eps, up(high + b) + eps))
             noise.append(eps)
         return tuple(out), tuple(noise)
 
     def tightened(
-        self, layer: int, j: int, r: Range, ranges: Sequence[Sequence[Range]], noise: Sequence[Vector]
+        self, layer: int, j: int, r: Range, known: Sequence[Sequence[Range]], noise: Sequence[Vector]
     ) -> Range:
         """The range of a unit, met with what the rule says of it."""
         eps = noise[layer][j]
-        least, most = (up(self.most(layer, j, sign, ranges, noise)) + eps for sign in (-1, 1))
+        least, most = (up(self.most(layer, j, sign, known, noise)) + eps for sign in (-1, 1))
         return max(r[0], -least), min(r[1], most)
 
     def most(
-        self, layer: int, j: int, sign: int, ranges: Sequence[Sequence[Range]], noise: Sequence[Vector]
+        self, layer: int, j: int, sign: int, known: Sequence[Sequence[Range]], noise: Sequence[Vector]
     ) -> Fraction:
         """sign·s_j of a layer, at most, from the layers below; without the unit's own ε."""
         kappa: Sequence[Fraction] = [up(sign * v) for v in self.net.weights[layer - 1][j]]
         total = up(sign * self.net.biases[layer - 1][j], FINE)
         for below in range(layer - 1, 0, -1):
-            slopes = [slope(k, *r) for k, r in zip(kappa, ranges[below], strict=True)]
-            for k, t, (low, high), eps in zip(kappa, slopes, ranges[below], noise[below], strict=True):
+            slopes = [slope(k, r) for k, r in zip(kappa, known[below], strict=True)]
+            for k, t, (low, high), eps in zip(kappa, slopes, known[below], noise[below], strict=True):
                 ends = (low, high, ZERO) if low < 0 < high else (low, high)
                 total += max(k * max(s, ZERO) - t * s for s in ends) + abs(t) * eps
-            total += up(linear(slopes, self.net.biases[below - 1]), FINE)
-            self.budget.spend(len(slopes) * (16 + 2 * len(ranges[below - 1])))
-            exact = [linear(slopes, column) for column in self.columns[below - 1]]
+            self.budget.spend(self.prices.back(len(slopes), len(known[below - 1])))
+            parts, t = self.layers[below - 1], over(slopes)
+            total += up(t * parts.shifts[0], FINE)
+            exact = [t * column for column in parts.columns[0]]
             kappa = [up(v) for v in exact] if below > 1 else exact
-        return total + up(sum((max(q * a, q * b) for q, (a, b) in zip(kappa, ranges[0], strict=True)), ZERO), FINE)
+        self.budget.spend(END * len(known[0]))
+        return total + up(sum((max(q * a, q * b) for q, (a, b) in zip(kappa, known[0], strict=True)), ZERO), FINE)
 
 
-def slope(k: Fraction, low: Fraction, high: Fraction) -> Fraction:
-    """t of κ·relu(s) ≤ t·s + r on [low, high], as section 5 has it for a copy alone."""
-    if low >= 0:
-        return k
-    if high <= 0:
-        return ZERO
-    if k > 0:
-        return down(k * high / (high - low))
-    return k if high > -low else ZERO
+def slope(k: Fraction, r: Range) -> Fraction:
+    """t of κ·relu(s) ≤ t·s + r on a range, as section 5 has it for a copy alone."""
+    return Fraction(alone(on_grid(k), on_grid(r[0]), on_grid(r[1])), GRID)
