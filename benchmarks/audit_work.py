@@ -1,6 +1,6 @@
 """What a unit of work of an audit's check takes, on files made to take long: docs/audit-certificate.md, section 6.
 
-    python -m benchmarks.check_work --units 1e9
+    python -m benchmarks.audit_work --units 1e9
 
 Each file is about networks and proofs of another kind: narrow and deep, wide, with stored slopes, long numbers or many
 rows. A checker runs until it has counted --units; the time that the limit would take follows.
