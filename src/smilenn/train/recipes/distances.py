@@ -183,7 +183,7 @@ def patch_net(domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outpu
     encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets, patches=True)
     net = distance_net(domain, claims, encoder, outputs)
     layers = [layer for layer in net.modules() if isinstance(layer, Distance)]
-    work = sum(layer.outputs * layer.patches.shape[1] for layer in layers if layer.patches is not None)
+    work = sum(layer.weight.numel() for layer in layers)
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(PATCH_CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
     theta = max(PATCH_THETA, 2 * float(reach.max()))  # what a certified label needs
