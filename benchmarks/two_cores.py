@@ -10,7 +10,7 @@ judges what it has loaded on all test images. A line of JSON for each network is
     clock           seconds from the start of the process to the accepted certificate; the aim is 180
     cpu             CPU seconds of the process up to there, and of what it started
     epochs, trained epochs, and seconds up to the end of the last
-    load            of the machine before and after, the mean of a minute: near 0 and 2 on two cores with nothing else to do
+    load            of the machine before and after, the mean of a minute; near 0 and 2 where nothing else runs
     judged          seconds for saving, loading and judging
     …               clean and certified accuracy, the least of a class, status
 """

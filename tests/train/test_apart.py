@@ -75,3 +75,10 @@ def test_norms_and_slopes_are_those_of_the_formula(p):
     assert torch.allclose(out, plain, rtol=1e-12)
     for one, other in zip(found, wanted, strict=True):
         assert torch.allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_outputs_are_as_steep_as_the_claim_allows():
+    """Layers that bound every change leave room for rounding alone, and repair does not shrink what they return."""
+    model = fitted(1)
+    assert model.verdict_.status == "proved"
+    assert not any(record["phase"] == "repair" for record in model.history_)

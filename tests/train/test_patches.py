@@ -91,3 +91,14 @@ def test_images_of_several_classes_get_patches_on_a_processor():
     far = sized_distance_net(PIXELS, lower_all([Robust(0.4, 1)], PIXELS, outputs), 100, outputs, Design("image"))[1]
     assert far.margin == pytest.approx(0.8) and far.batch_size == 16
     assert annealed(0.9, several=True, patched=True)[0] <= 130 < annealed(0.9, several=True)[0]
+
+
+@pytest.mark.parametrize(("compiled", "units", "epochs"), [(True, 64, 22), (False, 32, 10)])
+def test_compiled_loops_have_time_for_wider_nets_and_more_epochs(compiled, units, epochs, monkeypatch):
+    monkeypatch.setattr("smilenn.train.recipes.distances.has_numba", lambda: compiled)
+    pixels, names = Domain.box([0.0] * 784, [1.0] * 784, [f"p{i}" for i in range(784)]), tuple("0123456789")
+    outputs = Outputs(names, names)
+    claims = lower_all([Robust(0.3, 1)], pixels, outputs)
+    net, config = sized_distance_net(pixels, claims, 60_000, outputs, Design("image"))
+    first = next(layer for layer in net.modules() if isinstance(layer, Distance))
+    assert first.outputs == 9 * units and config.epochs == epochs
