@@ -1,5 +1,6 @@
 """Compiled loops return the norms of torch's operations, and their gradients away from ties."""
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 
 import pytest
@@ -71,3 +72,14 @@ def test_rows_without_a_gradient_get_none():
     w.requires_grad_()
     (plain.patch_norm(y, w, patches, power_near(8.0)) * g).sum().backward()
     assert y.grad is None and w.grad is not None and torch.isfinite(w.grad).all()
+
+
+def test_two_threads_compile_a_power_once(monkeypatch):
+    from smilenn.model.encoders import patches_numba
+
+    power, compiled = power_near(514.0), []
+    real = patches_numba._compiled
+    monkeypatch.setattr(patches_numba, "_compiled", lambda *types: compiled.append(types) or real(*types))
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda _: patches_numba.kernels(power), range(2))
+    assert one is other and len(compiled) == 2  # forward and backward

@@ -17,6 +17,7 @@ alone: a deployed network computes as distance.py says. This file is the one imp
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -32,6 +33,7 @@ LEAST = 2.0**-90  # of a power
 TINY, ZERO, ONE = np.float32(1e-30), np.float32(0), np.float32(1)
 ROWS, WEIGHTS, NORMS, PLACES, PATCHES = "f4[:, ::1]", "f4[:, :, ::1]", "f4[:, :, ::1]", "i4[:, :, ::1]", "i8[:, ::1]"
 _inlined: Any = numba.njit(fastmath=True)
+_COMPILING = threading.Lock()
 
 
 def _compiled(*types: str) -> Callable[[Kernel], Kernel]:
@@ -44,8 +46,14 @@ def _more(a: Any, b: Any) -> Any:
     return a if a > b else b
 
 
+def kernels(power: Power | None) -> tuple[Kernel, Kernel]:
+    """Forward and backward of a power, or of the maximum, compiled once: a second net waits for the first."""
+    with _COMPILING:
+        return _largest() if power is None else _powers(power)
+
+
 @lru_cache(maxsize=2 * STEPS)
-def kernels(power: Power) -> tuple[Kernel, Kernel]:
+def _powers(power: Power) -> tuple[Kernel, Kernel]:
     """`forward(x, w, patches, out)` and `backward(x, w, patches, f, grad_w, grad_x)` of a power, as on top.
 
     Forward takes four terms a turn: the sums so far then go to memory and back a quarter as often. An empty grad_x is
@@ -123,7 +131,7 @@ def kernels(power: Power) -> tuple[Kernel, Kernel]:
 
 
 @lru_cache(maxsize=1)
-def largest() -> tuple[Kernel, Kernel]:
+def _largest() -> tuple[Kernel, Kernel]:
     """The same of the maximum: `forward(x, w, patches, out, place)`, `backward(place, patches, grad, grad_w, grad_x)`.
 
     place [B, g, j] says which term is the largest: 2k, or 2k + 1 if the difference is negative.
@@ -169,7 +177,7 @@ class _PatchNorm(torch.autograd.Function):
         out = kept = torch.zeros(shape)
         if power is None:
             kept = torch.zeros(shape, dtype=torch.int32)
-            largest()[0](*given, out.numpy(), kept.numpy())
+            kernels(None)[0](*given, out.numpy(), kept.numpy())
         else:
             kernels(power)[0](*given, out.numpy())
         ctx.save_for_backward(x, w, patches, kept)
@@ -183,7 +191,7 @@ class _PatchNorm(torch.autograd.Function):
         grad_w, grad_x = torch.zeros_like(w), torch.zeros_like(x) if wanted else x.new_empty(0, x.shape[1])
         found = grad_w.numpy(), grad_x.numpy()
         if ctx.power is None:
-            largest()[1](kept.numpy(), patches.numpy(), grad.numpy(), *found)
+            kernels(None)[1](kept.numpy(), patches.numpy(), grad.numpy(), *found)
         else:
             each = factors(kept, grad, ctx.power).numpy()
             kernels(ctx.power)[1](x.numpy(), w.numpy(), patches.numpy(), each, *found)
