@@ -71,7 +71,7 @@ def cut(progress):
         raise CutOff
 
 
-def fitted(threads, epochs=3, norm=2, **given):
+def fitted(threads, epochs=3, norm=2, certify=0, **given):
     rng = np.random.default_rng(0)
     x, y = rng.random((120, 9)), rng.integers(3, size=120)
     x[y == 1, :4] *= 0.3
@@ -84,7 +84,7 @@ def fitted(threads, epochs=3, norm=2, **given):
         network=Network(encoder="image"),
         config=config,
         random_state=0,
-        certify_limit=0,
+        certify_limit=certify,
     )
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
@@ -118,7 +118,14 @@ def test_training_that_is_cut_off_continues_bit_for_bit(norm, monkeypatch, tmp_p
     whole = fitted(1, norm=norm).net_.state_dict()
     with pytest.raises(CutOff):
         fitted(1, norm=norm, checkpoint=tmp_path / "run", callback=cut)
-    again = fitted(1, norm=norm, checkpoint=tmp_path / "run").net_.state_dict()
-    assert whole.keys() == again.keys()
-    assert all(torch.equal(whole[name], again[name]) for name in whole)
+    for _ in range(2):  # from the second epoch on, and from a checkpoint of the last
+        again = fitted(1, norm=norm, checkpoint=tmp_path / "run").net_.state_dict()
+        assert whole.keys() == again.keys()
+        assert all(torch.equal(whole[name], again[name]) for name in whole)
     assert all(value.dtype != torch.float32 for value in whole.values())
+
+
+def test_what_halves_have_taught_is_certified(monkeypatch):
+    monkeypatch.setattr(halves, "LEAST", 1)
+    model = fitted(1, epochs=1, certify=30)
+    assert model.verdict_.certificate and (model.certified_radius(np.full((1, 9), 0.5), norm=2) >= 0).all()

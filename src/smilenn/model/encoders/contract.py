@@ -37,11 +37,11 @@ class Contract(Layer):
     gain: torch.Tensor
     balance: torch.Tensor
     tilt: nn.Parameter | None  # log q, while training
-    held: torch.Tensor | None = None  # g of the weights as they are, for parts of a batch (train/halves.py)
+    held: torch.Tensor | None  # g of the weights as they are, for parts of a batch (train/halves.py)
 
     def __init__(self, inputs: int, units: int) -> None:
         super().__init__()
-        self.inputs, self.units, self.outputs = inputs, units, inputs
+        self.inputs, self.units, self.outputs, self.held = inputs, units, inputs, None
         self.register_parameter("tilt", None)
         self.register_load_state_dict_pre_hook(self._expect_tilt)
         self.weight = nn.Parameter(torch.randn(inputs, units, dtype=torch.float64) / math.sqrt(inputs))
