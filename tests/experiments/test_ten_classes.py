@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from benchmarks import two_cores
 from benchmarks.ten_classes import Shared, Turn, by_margin, cell_of, checked
 
 from smilenn import Robust, SmileClassifier
@@ -103,3 +104,13 @@ def blobs_folder(tmp_path):
     model = SmileClassifier(properties=[Robust(0.1, norm=2)], config=config, random_state=0)
     model.fit(rng.random((60, 3)) + y[:, None], y).save(tmp_path / "model")
     return tmp_path / "model"
+
+
+def test_two_cores_print_a_line_for_each_network(two_threads, monkeypatch, tmp_path, capsys):
+    tiny = Config(patience=None, epochs=2, batch_size=64, train_learning_rate=0.02, margin=0.6)
+    monkeypatch.setitem(ten_classes.QUICK, "inf", tiny)
+    out = tmp_path / "lines.jsonl"
+    two_cores.fitted("ten-distances:0.3", 0, Options(quick=True), time.time(), out)
+    row = json.loads(capsys.readouterr().out)
+    assert row == json.loads(out.read_text()) and row["certified"] and row["epochs"] == 2
+    assert row["clock"] >= row["trained"] > 0 and row["cpu"] > 0 and row["clean"] >= row["certified_0.3"]

@@ -42,17 +42,14 @@ def test_norms_of_patches_and_their_slopes_are_those_of_the_formula(p, rows, mon
     rng = torch.Generator().manual_seed(0)
     patches = torch.as_tensor(squares(16))
     y = torch.rand(rows, 16, generator=rng, dtype=torch.float64, requires_grad=True)
-    weight = torch.randn(9 * 3, 16, generator=rng, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(9, 4, 3, generator=rng, dtype=torch.float64, requires_grad=True)
     power = None if p is None else power_near(p)
     seen = torch.rand(rows, 27, generator=rng, dtype=torch.float64) * (torch.arange(rows) % 3 > 0)[:, None]
 
     found = patch_norm(y, weight, patches, power)
     slopes = torch.autograd.grad((found * seen).sum(), (y, weight))
     order = float("inf") if power is None else float(power.p)
-    parts = [
-        torch.linalg.vector_norm(y[:, None, own] - weight[3 * g : 3 * g + 3][:, own], ord=order, dim=2)
-        for g, own in enumerate(patches)
-    ]
+    parts = [torch.linalg.vector_norm(y[:, None, own] - weight[g].T, ord=order, dim=2) for g, own in enumerate(patches)]
     wanted = torch.cat(parts, dim=1)
     expected = torch.autograd.grad((wanted * seen).sum(), (y, weight))
     assert torch.allclose(found, wanted, rtol=1e-12)
@@ -81,7 +78,7 @@ def test_columns_of_unequal_delta_keep_their_middle():
     scaling, first = encoder.learned[0].layers[0], encoder.learned[0].layers[1]
     middle = scaling(torch.as_tensor((PIXELS.scale(PIXELS.lo) + PIXELS.scale(PIXELS.hi)) / 2)[None])[0]
     outside = np.setdiff1d(np.arange(64), squares(64)[0])
-    assert isinstance(first, Distance) and torch.equal(first.weight[0, outside], middle[outside])
+    assert isinstance(first, Distance) and torch.equal(first.whole()[0, outside], middle[outside])
 
 
 def test_images_of_several_classes_get_patches_on_a_processor():
@@ -94,3 +91,14 @@ def test_images_of_several_classes_get_patches_on_a_processor():
     far = sized_distance_net(PIXELS, lower_all([Robust(0.4, 1)], PIXELS, outputs), 100, outputs, Design("image"))[1]
     assert far.margin == pytest.approx(0.8) and far.batch_size == 16
     assert annealed(0.9, several=True, patched=True)[0] <= 130 < annealed(0.9, several=True)[0]
+
+
+@pytest.mark.parametrize(("compiled", "units", "epochs"), [(True, 64, 22), (False, 32, 10)])
+def test_compiled_loops_have_time_for_wider_nets_and_more_epochs(compiled, units, epochs, monkeypatch):
+    monkeypatch.setattr("smilenn.train.recipes.distances.has_numba", lambda: compiled)
+    pixels, names = Domain.box([0.0] * 784, [1.0] * 784, [f"p{i}" for i in range(784)]), tuple("0123456789")
+    outputs = Outputs(names, names)
+    claims = lower_all([Robust(0.3, 1)], pixels, outputs)
+    net, config = sized_distance_net(pixels, claims, 60_000, outputs, Design("image"))
+    first = next(layer for layer in net.modules() if isinstance(layer, Distance))
+    assert first.outputs == 9 * units and config.epochs == epochs

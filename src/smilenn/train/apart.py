@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
-Parts = Sequence[Callable[[], torch.Tensor]]
-Every = Callable[[Parts], list[torch.Tensor]]
+Parts = Sequence[Callable[[], Any]]
+Every = Callable[[Parts], list[Any]]
 
 
 @contextmanager
@@ -32,7 +33,7 @@ def apart(most: int) -> Iterator[Every]:
             return
         with ThreadPoolExecutor(others) as pool:
 
-            def every(parts: Parts) -> list[torch.Tensor]:
+            def every(parts: Parts) -> list[Any]:
                 """The first part here, the others in their threads."""
                 later = [pool.submit(part) for part in parts[1:]]
                 return [parts[0](), *(one.result() for one in later)]

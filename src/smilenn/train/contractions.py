@@ -26,12 +26,15 @@ import torch.nn.functional as F
 
 from smilenn.model.encoders import Contract
 from smilenn.model.net import SmileNet
-from smilenn.train.adam import set_rate
+from smilenn.train.adam import adam_step, forget_gradients, set_rate
+from smilenn.train.apart import Every, apart
 from smilenn.train.augment import USUAL, changed, drawn_for
+from smilenn.train.config import Config
 from smilenn.train.encoded import seen
+from smilenn.train.halves import PARTS, halved_backward, pays
 from smilenn.train.losses import Decides
 from smilenn.train.phases import Training, finite, finite_step
-from smilenn.train.recorded import Given, Recorded
+from smilenn.train.recorded import Recorded
 from smilenn.train.state import State, rngs
 
 SHARPNESS = 16.0
@@ -50,24 +53,29 @@ def contractions(net: SmileNet) -> list[Contract]:
     return [] if net.encoder is None else [layer for layer in net.encoder.modules() if isinstance(layer, Contract)]
 
 
+Step = Callable[[torch.Tensor, torch.Tensor | None], torch.Tensor]
+
+
 def contraction_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch; the record for the history."""
+    if task.x.is_cuda or not pays(contractions(state.net), task.config.batch_size):
+        return _epoch(state, task, _whole_step(state, task))
+    with apart(PARTS) as every:
+        return _epoch(state, task, _halved_step(state, task, every))
+
+
+def _epoch(state: State, task: Training, step: Step) -> dict[str, Any]:
+    """One epoch of these steps: rows, and how their images change → the loss."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
     batches, size = task.batches(rng), spread(net.lower.slope)
     changes = drawn_for(batches, rng, USUAL) if config.augment == "affine" else None
-    loss = partial(_loss, net, config.margin or THETA * math.sqrt(net.domain.size), task.decides)
-    if task.x.is_cuda and state.recorded is None:
-        state.recorded = Recorded(state.optimizer, loss)
     losses: list[torch.Tensor] = []
     for number, index in enumerate(batches):
         done = (state.unit + number / len(batches)) / max(1, config.epochs)
         for group in state.optimizer.param_groups:
             group.update(betas=BETAS)
             set_rate(group, config.rate * 0.5 * (1 + math.cos(math.pi * min(1.0, done))))
-        x, y, w = task.rows(index)
-        given = x if changes is None else changed(x, changes[number]), y, seen(w, task.held, index, None)
-        with _short_products():
-            losses.append(_step(state, loss, given) if state.recorded is None else state.recorded(None, given))
+        losses.append(step(index, None if changes is None else changes[number]))
         _resize_(net, size)
         if task.over():
             break
@@ -76,19 +84,72 @@ def contraction_epoch(state: State, task: Training) -> dict[str, Any]:
     return {"loss": float(np.mean(found))}
 
 
-def _step(state: State, loss: Callable[..., torch.Tensor], given: Given) -> torch.Tensor:
-    found = loss(*given)
-    finite_step(state.optimizer, found, state.net)
-    return found.detach()
+def _theta(net: SmileNet, config: Config) -> float:
+    return config.margin or THETA * math.sqrt(net.domain.size)
+
+
+def _given(
+    task: Training, index: torch.Tensor, by: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    """Inputs, targets and weights of a batch, its images changed."""
+    x, y, w = task.rows(index)
+    return x if by is None else changed(x, by), y, seen(w, task.held, index, None)
+
+
+def _whole_step(state: State, task: Training) -> Step:
+    """Steps on whole batches, recorded on a GPU."""
+    loss = partial(_loss, state.net, _theta(state.net, task.config), task.decides)
+    if task.x.is_cuda and state.recorded is None:
+        state.recorded = Recorded(state.optimizer, loss)
+
+    def step(index: torch.Tensor, by: torch.Tensor | None) -> torch.Tensor:
+        given = _given(task, index, by)
+        with _short_products():
+            if state.recorded is not None:
+                return state.recorded(None, given)
+            found = loss(*given)
+            finite_step(state.optimizer, found, state.net)
+            return found.detach()
+
+    return step
+
+
+def _halved_step(state: State, task: Training, every: Every) -> Step:
+    """Steps on a processor whose batches are halved (halves.py)."""
+    net, theta, layers = state.net, _theta(state.net, task.config), contractions(state.net)
+    parameters = [p for group in state.optimizer.param_groups for p in group["params"]]
+
+    def step(index: torch.Tensor, by: torch.Tensor | None) -> torch.Tensor:
+        weights = None if task.weight is None else seen(task.weight[index], task.held, index, None)
+        total = len(index) if weights is None else weights.sum().clamp(min=1e-12)
+
+        def part(half: slice) -> torch.Tensor:
+            x, y, w = _given(task, index[half], None if by is None else by[:, half])
+            short = _short(net, theta, task.decides, x, y)
+            return (short if w is None else short * w).sum() / total
+
+        forget_gradients(state.optimizer)
+        loss = halved_backward(parameters, layers, len(index), part, every)
+        finite(float(loss))
+        adam_step(state.optimizer)
+        net.project_()
+        return loss
+
+    return step
 
 
 def _loss(
     net: SmileNet, theta: float, decides: Decides, x: torch.Tensor, y: torch.Tensor, w: torch.Tensor | None
 ) -> torch.Tensor:
     """L of rows x, y with weights w."""
-    m = _radii(net, x, y, decides)
-    short = F.softplus(torch.logsumexp(SHARPNESS * (theta - m), dim=1)) / (SHARPNESS * theta)
+    short = _short(net, theta, decides, x, y)
     return short.mean() if w is None else (short * w).sum() / w.sum().clamp(min=1e-12)
+
+
+def _short(net: SmileNet, theta: float, decides: Decides, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """What each row adds to L [B]."""
+    m = _radii(net, x, y, decides)
+    return F.softplus(torch.logsumexp(SHARPNESS * (theta - m), dim=1)) / (SHARPNESS * theta)
 
 
 @contextmanager

@@ -290,11 +290,18 @@ def recentre(net: SmileNet, x: torch.Tensor) -> None:
         y = rows[:, branch.columns]
         for layer in branch.layers:
             if isinstance(layer, Distance):
-                layer.double()
-                layer.p, layer.patches = math.inf, None
-                layer.mean = torch.zeros_like(layer.bias) if layer.centred else None
-            if isinstance(layer, Distance) and layer.centred:
-                raw = torch.cat([layer(part) for part in y.split(BLOCK)])
-                layer.mean = (raw - layer.bias).mean(dim=0)
-                layer.settle_()
-            y = torch.cat([layer(part) for part in y.split(BLOCK)])
+                y = _settled(layer, y)
+            else:
+                y = torch.cat([layer(part) for part in y.split(BLOCK)])
+
+
+def _settled(layer: Distance, y: torch.Tensor) -> torch.Tensor:
+    """A layer as it is deployed, its mean that of the maximum over y [n, i]; what it returns for them."""
+    layer.read_all_()
+    layer.double()
+    layer.p, layer.mean = math.inf, None
+    value = torch.cat([layer.distances(part) for part in y.split(BLOCK)])
+    if layer.centred:
+        layer.mean = (value + layer.bias - layer.bias).mean(dim=0)  # as the layer rounds its outputs
+        layer.settle_()
+    return value + layer.bias

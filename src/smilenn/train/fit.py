@@ -141,7 +141,11 @@ def _judged(run: Run) -> float:
     if not math.isnan(run.held_out):
         return run.held_out
     late = run.net.encoder is not None and run.net.encoder.groups > 0 and run.clock.over()
-    return math.inf if late else run.task.held_out_loss(run.net)
+    if late:
+        return math.inf
+    # an encoder takes its time, and all that is asked for is which of some restarts is best
+    task = run.task if run.net.encoder is None else run.task.thinned(JUDGED)
+    return task.held_out_loss(run.net)
 
 
 def _task(
@@ -191,4 +195,5 @@ def _trained(run: Run, boosted: Sequence[Directions], loss: LossKind) -> bool:
 
 
 PLAIN_SHARE, ENCODED_SHARE = 0.7, 0.9  # of a time limit for training; what an encoder keeps is proved at once
+JUDGED = 8192  # training rows that judge an encoder
 MIN_PROOF_SECONDS = 1.0  # the final proof gets at least this much, whatever the time limit

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,14 @@ class Training:
         ranks = torch.linspace(0, len(self.x) - 1, OUTLINE // self.y.shape[1], dtype=torch.float64).round().long()
         chosen = self.y.argsort(dim=0, stable=True)[ranks.to(self.y.device)]
         return self.x[chosen.reshape(-1).unique()]
+
+    def thinned(self, most: int) -> Training:
+        """The same task with every n-th training row, at most so many."""
+        every = -(-len(self.x) // most)
+        parts = (None if one is None else one[::every] for one in (self.x, self.y, self.weight, self.held, self.folds))
+        x, y, weight, held, folds = parts
+        assert x is not None and y is not None
+        return replace(self, x=x, y=y, weight=weight, held=held, folds=folds)
 
     @torch.no_grad()
     def held_out_loss(self, net: SmileNet) -> float:

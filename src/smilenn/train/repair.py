@@ -23,6 +23,7 @@ from time import perf_counter
 import numpy as np
 import torch
 
+from smilenn.model.encoders import Contract, Distance
 from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
@@ -194,11 +195,12 @@ def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Con
     rows = [(p, row) for p in build_all(claims, snapshot) if not p.tight for row in p.rows if not is_tight(p, row)]
     start, limit = config.generator_seconds, config.generator_limit
     uppers = np.array([generate(p, row, start=start, limit=limit).upper for p, row in rows])
-    wrong = uppers > np.array([-ROOM * config.slack * abs(row.rhs) for _, row in rows])
+    spare = 0.0 if _as_steep_as_allowed(net) else ROOM * config.slack
+    wrong = uppers > np.array([-spare * abs(row.rhs) for _, row in rows])
     if not wrong.any():
         return 1.0
-    mean = torch.cat([net(part) for part in x.split(8192)]).mean(dim=0).cpu().numpy()
-    constant, rooms = _constant(rows, np.zeros_like(mean) if classify else mean)
+    wanted = np.zeros(len(net.head_bias)) if classify else _mean(net, x)
+    constant, rooms = _constant(rows, wanted)
     factor = _factor(uppers[wrong].tolist(), rooms[wrong].tolist())
     if factor is None:
         return None
@@ -206,6 +208,16 @@ def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Con
     net.head_bias.copy_(factor * net.head_bias + (1 - factor) * scaled)
     net.head_weight.mul_(factor)
     return factor
+
+
+def _as_steep_as_allowed(net: SmileNet) -> bool:
+    """Whether its layers bound every change and its outputs were scaled to that, the room for rounding left."""
+    return net.encoder is not None and any(isinstance(layer, (Contract, Distance)) for layer in net.encoder.modules())
+
+
+def _mean(net: SmileNet, x: torch.Tensor) -> np.ndarray:
+    """The mean outputs [o] of rows x."""
+    return torch.cat([net(part) for part in x.split(8192)]).mean(dim=0).cpu().numpy()
 
 
 def _factor(uppers: Sequence[float], rooms: Sequence[float]) -> float | None:

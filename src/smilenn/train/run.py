@@ -31,7 +31,7 @@ from smilenn.train.boxed import boxed_epoch
 from smilenn.train.clock import Clock
 from smilenn.train.contractions import contraction_epoch, has_contractions, settle, spread
 from smilenn.train.curved import Units, merge_
-from smilenn.train.distances import distance_epoch, has_distances, learn_in_float32, recentre
+from smilenn.train.distances import SETTLE_ROWS, distance_epoch, has_distances, learn_in_float32, recentre
 from smilenn.train.encoded import encoded_epoch, judged, keep_best, parameter_groups, shrink
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.feasible import start_feasible
@@ -232,11 +232,13 @@ class Run:
         if isinstance(net.lower.keep, Units):
             merge_(net)
         if net.encoder is not None:
+            task = self.task
             if has_distances(net):
-                recentre(net, self.task.x)
+                recentre(net, task.x)
+                task = task.thinned(SETTLE_ROWS)  # a distance takes longer than a product
             if has_contractions(net):
                 settle(net, spread(net.lower.slope))
-            net.encoder.fit_box_(net.scale(self.task.outline()), room)
+            net.encoder.fit_box_(net.scale(task.outline()), room)
 
     def _choose_kinds(self) -> tuple[float, str]:
         """What the mean is made of, by kept rows: networks, and trees beside them; its loss, and words."""

@@ -37,10 +37,11 @@ class Contract(Layer):
     gain: torch.Tensor
     balance: torch.Tensor
     tilt: nn.Parameter | None  # log q, while training
+    held: torch.Tensor | None  # g of the weights as they are, for parts of a batch (train/halves.py)
 
     def __init__(self, inputs: int, units: int) -> None:
         super().__init__()
-        self.inputs, self.units, self.outputs = inputs, units, inputs
+        self.inputs, self.units, self.outputs, self.held = inputs, units, inputs, None
         self.register_parameter("tilt", None)
         self.register_load_state_dict_pre_hook(self._expect_tilt)
         self.weight = nn.Parameter(torch.randn(inputs, units, dtype=torch.float64) / math.sqrt(inputs))
@@ -53,8 +54,14 @@ class Contract(Layer):
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, i] by matrix products; g follows the weights while they are loose."""
         weight = self.weight.to(y.dtype)
-        gain = self.gain.to(y.dtype) if self.tilt is None else 2 / _sums(weight, self.tilt.to(y.dtype).exp())
+        gain = self.loose_gain(y.dtype) if self.held is None else self.held
         return y - (torch.relu(y @ weight + self.bias.to(y.dtype)) * gain) @ weight.T
+
+    def loose_gain(self, dtype: torch.dtype) -> torch.Tensor:
+        """g [units], which follows the weights while they are loose."""
+        if self.tilt is None:
+            return self.gain.to(dtype)
+        return 2 / _sums(self.weight.to(dtype), self.tilt.to(dtype).exp())
 
     def ordered(self, y: torch.Tensor) -> torch.Tensor:
         """Both sums in one order: the same bits for a row whatever its batch."""
@@ -63,9 +70,10 @@ class Contract(Layer):
         return in_order(y, [(c, -self.weight)])
 
     @torch.no_grad()
-    def loosen_(self) -> None:
-        """Let the balance be trained."""
-        self.tilt = nn.Parameter(self.balance.log())
+    def loosen_(self, dtype: torch.dtype = torch.float64) -> None:
+        """Let the balance be trained; what is trained has this type as long."""
+        self.tilt = nn.Parameter(self.balance.log().to(dtype))
+        self.weight, self.bias = nn.Parameter(self.weight.to(dtype)), nn.Parameter(self.bias.to(dtype))
 
     @torch.no_grad()
     def settle_(self) -> None:
@@ -73,6 +81,7 @@ class Contract(Layer):
         if self.tilt is not None:
             self.balance.copy_(self.tilt.exp())
             self.tilt = None
+            self.weight, self.bias = nn.Parameter(self.weight.double()), nn.Parameter(self.bias.double())
         self.weight.copy_(_gridded(self.weight))
         self.balance.copy_(_gridded(self.balance.clamp(*BALANCE)))
         sums = _sums(self.weight, self.balance)
@@ -80,14 +89,14 @@ class Contract(Layer):
 
     def _expect_tilt(self, module: nn.Module, state_dict: Any, prefix: str, *_: Any) -> None:
         """A checkpoint of training has the balance loose; a deployed layer has it settled."""
-        if prefix + "tilt" in state_dict:
-            self.loosen_()
-        else:
+        if prefix + "tilt" not in state_dict:
             self.tilt = None
+        elif self.tilt is None:  # a layer that is loose keeps its parameters, which an optimiser may know
+            self.loosen_(state_dict[prefix + "tilt"].dtype)
 
     def propagate(self, spread: Spread) -> Spread:
         """No difference exceeds the norm of all of them, no value that of the inputs and of what zero becomes."""
-        away = self.weight @ (self.gain * torch.relu(self.bias))
+        away = self.weight.double() @ (self.gain * torch.relu(self.bias))
         size = float(np.linalg.norm(np.maximum(np.abs(spread.lo), np.abs(spread.hi))))
         size = (1 + WIDER) * ((size if spread.size is None else spread.size) + float(away.detach().norm()))
         same, room = bool(spread.same.all()), WIDER * (1 + size)
@@ -101,9 +110,29 @@ class Contract(Layer):
         return {"kind": "contract", "inputs": self.inputs, "units": self.units}
 
 
+class _Sums(torch.autograd.Function):
+    """T [units] of W [i, units] and q [units]; G = WᵀW has one product on the way back, W·(S + Sᵀ)."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: torch.Tensor, balance: torch.Tensor) -> torch.Tensor:
+        products = weight.T @ weight
+        sums = (products.abs() @ balance) / balance
+        ctx.save_for_backward(weight, balance, products, sums)
+        return sums
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        weight, balance, products, sums = ctx.saved_tensors
+        each = grad_outputs[0] / balance
+        slope = products.sign() * each[:, None] * balance
+        return weight @ (slope + slope.T), products.abs().T @ each - each * sums
+
+
 def _sums(weight: torch.Tensor, balance: torch.Tensor) -> torch.Tensor:
     """T [units]."""
-    return ((weight.T @ weight).abs() @ balance) / balance
+    out = _Sums.apply(weight, balance)
+    assert isinstance(out, torch.Tensor)
+    return out
 
 
 def _gridded(values: torch.Tensor) -> torch.Tensor:

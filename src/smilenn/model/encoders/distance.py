@@ -97,18 +97,20 @@ def _block(x: torch.Tensor, w: torch.Tensor) -> int:
 class Distance(Layer):
     """``max_i |x_i − w_ji| + b_j``; in training mode ‖·‖_p with the `p` that is set, centred. Weights start normal.
 
-    `patches` [g, k] are the inputs that each g-th part of the units reads in training (patches.py); None for all.
+    `read_patches_` lets each part of the units learn from some inputs alone (patches.py), until `read_all_`.
     """
 
     mean: torch.Tensor | None  # of the distances, while training
-    patches: torch.Tensor | None
+    patches: torch.Tensor | None  # [g, k], while units learn from them: weight is [g, k, n] then
+    outside: torch.Tensor | None  # [i], what units then have for weights elsewhere
 
-    def __init__(self, inputs: int, outputs: int, *, centred: bool = True, patches: np.ndarray | None = None) -> None:
+    def __init__(self, inputs: int, outputs: int, *, centred: bool = True) -> None:
         super().__init__()
         self.centred = centred  # in training; a layer of outputs learns its bias
         self.inputs, self.outputs = inputs, outputs
         self.register_buffer("mean", None)
-        self.register_buffer("patches", None if patches is None else torch.as_tensor(patches), persistent=False)
+        self.register_buffer("patches", None, persistent=False)
+        self.register_buffer("outside", None, persistent=False)
         self.register_load_state_dict_pre_hook(self._expect_mean)
         self.weight = nn.Parameter(torch.randn(outputs, inputs, dtype=torch.float64))
         self.bias = nn.Parameter(torch.zeros(outputs, dtype=torch.float64))
@@ -116,18 +118,49 @@ class Distance(Layer):
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, j]; the relaxation in training mode, the maximum otherwise."""
-        relaxed = self.training and not math.isinf(self.p)
-        power, weight = power_near(self.p) if relaxed else None, self.weight.to(y.dtype)
-        if self.training and self.patches is not None:
-            value = patch_norm(y, weight, self.patches, power)
-        else:
-            value = norm(y, weight, power)
+        value = self.distances(y)
         if self.training and self.centred:
             mean = value.mean(dim=0)
             latest = mean.detach().to(self.bias.dtype)
             self.mean = latest.clone() if self.mean is None else self.mean.mul_(0.9).add_(0.1 * latest)
             return value - mean + self.bias.to(y.dtype)
         return value + (self.bias if self.mean is None else self.bias - self.mean).to(y.dtype)
+
+    def distances(self, y: torch.Tensor) -> torch.Tensor:
+        """The same without mean and bias."""
+        power = power_near(self.p) if self.training and not math.isinf(self.p) else None
+        if self.training and self.patches is not None:
+            return patch_norm(y, self.weight.to(y.dtype), self.patches, power)
+        return norm(y, self.whole().to(y.dtype), power)
+
+    def whole(self) -> torch.Tensor:
+        """The weights [j, i] of all inputs."""
+        if self.patches is None or self.outside is None:
+            return self.weight
+        own = self.weight.transpose(1, 2).to(self.outside.dtype)
+        places = self.patches[:, None].expand(own.shape)
+        return self.outside.repeat(*own.shape[:2], 1).scatter(2, places, own).flatten(0, 1)
+
+    @torch.no_grad()
+    def read_patches_(self, patches: np.ndarray, outside: torch.Tensor) -> None:
+        """Let each g-th part of the units learn from its inputs alone, patches [g, k]; `outside` [i] for the others.
+
+        Weights and biases are float32 then, as long as they learn, and lie as patches.py reads them.
+        """
+        self.patches, self.outside = torch.as_tensor(patches), outside.to(self.weight.dtype)
+        units = self.weight.reshape(len(patches), -1, self.inputs)
+        own = units.gather(2, self.patches[:, None].expand(-1, units.shape[1], -1))
+        self.weight = nn.Parameter(own.transpose(1, 2).float().contiguous())
+        self.bias = nn.Parameter(self.bias.float())
+
+    @torch.no_grad()
+    def read_all_(self) -> None:
+        """A layer as it is deployed, whose units read all inputs."""
+        if self.patches is None:
+            return
+        self.weight, self.bias = nn.Parameter(self.whole().double()), nn.Parameter(self.bias.double())
+        self.mean = None if self.mean is None else self.mean.double()
+        self.patches = self.outside = None
 
     @torch.no_grad()
     def settle_(self) -> None:
@@ -142,7 +175,7 @@ class Distance(Layer):
 
     def propagate(self, spread: Spread) -> Spread:
         """Every difference is at most the largest one before."""
-        weight, bias = self.weight.detach().cpu().numpy(), self.bias.detach().cpu().numpy()
+        weight, bias = (each.detach().double().cpu().numpy() for each in (self.whole(), self.bias))
         far = np.maximum(np.abs(spread.lo - weight), np.abs(spread.hi - weight)).max(axis=1)
         near = np.maximum(0.0, np.maximum(spread.lo - weight, weight - spread.hi)).max(axis=1)
         room = WIDER * (far + np.abs(bias))

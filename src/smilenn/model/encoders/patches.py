@@ -8,20 +8,23 @@ patch get the middle of their range as weights: they then stay within half a ran
 and a unit whose patch is never closer than that ignores them. A unit that is closer is another function, as robust as
 any distance.
 
-Differences [b, g, j, k] are formed for a few rows at a time, so that they stay in a processor's cache; powers.py has
-the formulas. Rows without a gradient, whose label is certain, cost nothing on the way back.
+Only the weights of its patch learn, [g, k, n] for n units on each of g patches. powers.py has the formulas, and
+patches_numba.py the same as compiled loops. Here differences [b, g, j, k] are formed for a few rows at a time, so that
+they stay in a processor's cache. Rows without a gradient, whose label is certain, cost nothing on the way back.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import torch
 
 from smilenn.errors import SmileError
-from smilenn.model.encoders.powers import Power, raised
+from smilenn.model.encoders.powers import Power, factors, raised
 
 CACHED = 1 << 18  # elements of a block of differences: 1 MiB of float32
 
@@ -74,7 +77,7 @@ class _PatchNorm(torch.autograd.Function):
         for some in moving.split(rows):
             d, square, e = first[: len(some)], second[: len(some)], third[: len(some)]
             torch.sub(x[some][:, :, None, :], w, out=d)
-            d.mul_(_factors(out[some], grad[some], ctx.power)[..., None])
+            d.mul_(factors(out[some], grad[some], ctx.power)[..., None])
             if ctx.power is None:
                 slope = _largest(d).mul_(grad[some][..., None])
             else:
@@ -83,14 +86,6 @@ class _PatchNorm(torch.autograd.Function):
                 grad_x[some] = slope.sum(dim=2)
             grad_w -= slope.sum(dim=0)
         return grad_x, grad_w, None
-
-
-def _factors(out: torch.Tensor, grad: torch.Tensor, power: Power | None) -> torch.Tensor:
-    """What differences are multiplied by: 1/‖d‖, of a power times the root of g, so that (d·factor)^(p−1) is the slope
-    times g and no pass over the differences is needed for g.
-    """
-    each = out.clamp(min=torch.finfo(out.dtype).tiny).reciprocal_()
-    return each if power is None else each.mul_(grad.abs().pow_(1 / (power.p - 1))).mul_(grad.sign())
 
 
 def _rows(w: torch.Tensor) -> int:
@@ -103,13 +98,21 @@ def _largest(ratio: torch.Tensor) -> torch.Tensor:
     return torch.zeros_like(ratio).scatter_(3, place, ratio.gather(3, place).sign())
 
 
-def patch_norm(y: torch.Tensor, weight: torch.Tensor, patches: torch.Tensor, power: Power | None) -> torch.Tensor:
-    """[B, g·n] from y [B, i] and weight [g·n, i]: n units on each of the `patches` [g, k]."""
-    g, k = patches.shape
-    units = weight.reshape(g, -1, weight.shape[1])
-    whole = g == 1 and k == weight.shape[1]
-    x = y[:, None] if whole else y[:, patches]
-    w = units if whole else units.gather(2, patches[:, None].expand(-1, units.shape[1], -1))
-    out = _PatchNorm.apply(x, w, power)
+def patch_norm(y: torch.Tensor, w: torch.Tensor, patches: torch.Tensor, power: Power | None) -> torch.Tensor:
+    """[B, g·n] from y [B, i], w [g, k, n] and patches [g, k]: n units on each of the patches.
+
+    By compiled loops in float32 on a processor that has numba, by torch's operations otherwise.
+    """
+    if y.device.type == "cpu" and y.dtype == torch.float32 and has_numba():
+        from smilenn.model.encoders.patches_numba import patch_norm as quick
+
+        return quick(y, w, patches, power).flatten(1)
+    out = _PatchNorm.apply(y[:, patches], w.transpose(1, 2).contiguous(), power)
     assert isinstance(out, torch.Tensor)
     return out.flatten(1)
+
+
+@lru_cache(maxsize=1)
+def has_numba() -> bool:
+    """Whether numba is installed, which the extra `fast` brings."""
+    return find_spec("numba") is not None

@@ -50,3 +50,11 @@ def raised(square: torch.Tensor, power: Power, out: torch.Tensor | None = None) 
     for _ in range(left):
         found.mul_(found)
     return found
+
+
+def factors(out: torch.Tensor, grad: torch.Tensor, power: Power | None) -> torch.Tensor:
+    """What differences are multiplied by: 1/‖d‖, of a power times the root of g, so that (d·factor)^(p−1) is the slope
+    times g and no pass over the differences is needed for g.
+    """
+    each = out.clamp(min=torch.finfo(out.dtype).tiny).reciprocal_()
+    return each if power is None else each.mul_(grad.abs().pow_(1 / (power.p - 1))).mul_(grad.sign())

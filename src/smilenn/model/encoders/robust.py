@@ -84,19 +84,17 @@ def _far(before: Sequence[Layer], columns: int, sizes: Sequence[int]) -> list[La
 def _patched(domain: Domain, before: Sequence[Layer], units: Sequence[int], outputs: int) -> list[Layer]:
     """Distance layers of which the first reads patches, and ignores the rest of the image."""
     patches = squares(domain.size)
-    first = Distance(domain.size, units[0] * len(patches), patches=patches)
     y = torch.as_tensor((domain.scale(domain.lo) + domain.scale(domain.hi)) / 2)[None]
     for layer in before:
         y = layer(y)
-    inputs = [first.outputs, *units[1:]]
-    hidden = [
-        Distance(i, j, centred=place < len(units), patches=np.arange(i)[None])
-        for place, (i, j) in enumerate(zip(inputs, (*units[1:], outputs), strict=True), 1)
+    inputs = [domain.size, units[0] * len(patches), *units[1:]]
+    layers = [
+        Distance(i, j, centred=place < len(units))
+        for place, (i, j) in enumerate(zip(inputs, [*inputs[1:], outputs], strict=True))
     ]
-    with torch.no_grad():
-        for layer in (first, *hidden):
+    for place, layer in enumerate(layers):
+        with torch.no_grad():
             layer.weight.mul_(START)
-        for own, weight in zip(patches, first.weight.chunk(len(patches)), strict=True):
-            outside = np.setdiff1d(np.arange(domain.size), own)
-            weight[:, outside] = y[0, outside]
-    return [first, *hidden]
+        own, outside = (np.arange(layer.inputs)[None], torch.zeros(layer.inputs)) if place else (patches, y[0])
+        layer.read_patches_(own, outside)
+    return list(layers)

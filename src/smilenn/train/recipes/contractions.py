@@ -25,6 +25,7 @@ from smilenn.properties.premise import ground
 from smilenn.train.averaged import averaged
 from smilenn.train.config import Config
 from smilenn.train.contractions import spread
+from smilenn.train.halves import pays
 from smilenn.train.recipes.stated import Kind, Stated
 from smilenn.train.recipes.task import Recipe, Task
 
@@ -82,8 +83,9 @@ def contraction_net(task: Task) -> tuple[SmileNet, float]:
     scaling, rate = _scaling(np.max(axes, axis=0), domain)
     blocks, units, _ = _sizes(task)
     contractions = [Contract(domain.size, units) for _ in range(blocks)]
+    halved = not task.design.device.startswith("cuda") and pays(contractions, BATCH)
     for layer in contractions:
-        layer.loosen_()
+        layer.loosen_(torch.float32 if halved else torch.float64)
     encoder = Encoder(domain, [Branch("near", range(domain.size), [*scaling, *contractions])])
     slopes = torch.randn(o, domain.size, dtype=torch.float64)
     slopes /= slopes.norm(dim=1, keepdim=True)

@@ -32,6 +32,7 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.backbones import MLP, ConvNet
 from smilenn.model.encoders import Distance, Encoder
+from smilenn.model.encoders.patches import has_numba
 from smilenn.model.encoders.robust import robust_encoder
 from smilenn.model.net import SmileNet
 from smilenn.model.spread import Spread
@@ -55,8 +56,9 @@ SIZES = {"cuda": ((256, 256), 64, 1.28e12), "cpu": ((128, 64), 16, 8e9)}
 CLASSES = (2, (2560, 2560, 2560), 2e14)
 CLASS_CONFIG = Config(patience=None, batch_size=128, learning_rate=0.01, train_learning_rate=0.01)
 CLASS_THETA = 0.4  # beyond the largest δ
-# of several classes of images on a processor: nets, units on each patch and of the next layer, differences in all
-PATCHES = (2, (32, 64), 9e10)
+# of several classes of images on a processor, by whether loops are compiled (patches_numba.py): nets, units on each
+# patch and of the next layer, differences in all
+PATCHES = {True: (2, (64, 64), 4e11), False: (2, (32, 64), 9e10)}
 PATCH_CONFIG = Config(patience=None, batch_size=64, learning_rate=0.02, train_learning_rate=0.02)
 PATCH_THETA = 0.6
 START, SELF = 0.3, -3.0  # deviation of the first weights, and what a unit has at its own place in a square layer
@@ -177,13 +179,16 @@ def class_net(
 
 
 def patch_net(domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs) -> tuple[SmileNet, Config]:
-    """A mean of nets on patches of an image for several classes, three to four minutes of two busy cores."""
-    nets, units, budget = PATCHES
+    """A mean of nets on patches of an image for several classes, up to three minutes of two cores with compiled loops.
+
+    torch's operations take twice as long for nets half as wide and half as many epochs.
+    """
+    nets, units, budget = PATCHES[has_numba()]
     reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
     encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets, patches=True)
     net = distance_net(domain, claims, encoder, outputs)
     layers = [layer for layer in net.modules() if isinstance(layer, Distance)]
-    work = sum(layer.outputs * layer.patches.shape[1] for layer in layers if layer.patches is not None)
+    work = sum(layer.weight.numel() for layer in layers)
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(PATCH_CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
     theta = max(PATCH_THETA, 2 * float(reach.max()))  # what a certified label needs
