@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import random
 import struct
 
 import numpy as np
@@ -104,21 +103,15 @@ def test_a_contraction_of_one_input_counts_its_units_in_pairs(tmp_path, monkeypa
 # ---- audits and labels -----------------------------------------------------------------------------------------------
 
 
-def labels_folder(path, digits, steps=16):
-    """f = 1, its two inputs scaled by constants of so many digits; one leaf for each of eight parts."""
-    numbers = random.Random(0)
-
-    def constant():
-        p, q = (numbers.randrange(10 ** (digits - 1), 2 * 10 ** (digits - 1)) for _ in range(2))
-        return f"{p}/{q}"
-
-    network, proof = struct.pack("<5f", 0, 0, 0, 0, 1), b"\1"
-    scaling = [["mul", [constant(), constant()]] for _ in range(steps)]
+def labels_folder(path, constant, steps=16):
+    """f = 1, to each of its two inputs the constant is added so many times; one leaf for each of eight parts."""
+    network, proof = struct.pack("<5d", 0, 0, 0, 0, 1), b"\1"
+    scaling = [["add", [constant, constant]] for _ in range(steps)]
     content = {
         "format": "smilenn-share",
         "version": 1,
         "source": "",
-        "network": {"dtype": "float32", "sizes": [2, 1, 1], "scaling": scaling, "sha256": sha256(network)},
+        "network": {"dtype": "float64", "sizes": [2, 1, 1], "scaling": scaling, "sha256": sha256(network)},
         "inputs": ["a", "p"],
         "lo": [0, 0],
         "hi": [9, 1],
@@ -144,14 +137,16 @@ def sha256(data):
 )
 def test_long_constants_of_a_scaling_count_as_long_work(module, name, checker, tmp_path, monkeypatch):
     # 15 ms an input were counted as 23 units: a file of 1 MB about labels took eleven days
-    for digits, factor in ((3, 1), (390, 41)):
-        folder = labels_folder(tmp_path / str(digits), digits)
+    for name_of_case, constant, factor in (("short", "3/4", 1), ("long", f"1/{2**1074}", 17)):
+        folder = labels_folder(tmp_path / name_of_case, constant)
         layers, back = (1024 + 1024 + 8 * 2) + (1024 + 1024 + 8), 1024 + 64 + 2 * 2 + 256 * 2
         work = 8 * (4096 * 2 * (1 + 16) * factor + layers + back)
         for most, status in ((work, "certified"), (work - 1, "refused")):
             monkeypatch.setattr(module, name, most)
             assert checker(folder).status == status
         monkeypatch.undo()
+    # 400 digits, as the file had, are those of no float: such constants are refused by now
+    assert "float64" in checker(labels_folder(tmp_path / "none", f"{10**389 + 1}/{2 * 10**389 + 1}")).reason
 
 
 # ---- names of columns ------------------------------------------------------------------------------------------------

@@ -177,8 +177,8 @@ class Reader:
             raise _unknown(node, f"has the attribute {printable(other[0])!r}")
         if name == "Relu" and not self.linear:
             raise _unknown(node, "does not follow a linear layer")
-        if name == "Dropout" and len(node.input) > 2:
-            raise _unknown(node, "may be told to drop units at random")
+        if name == "Dropout" and (len(node.input) > 2 or node.input[0] != self.at):
+            raise _unknown(node, "may be told to drop units at random, or reads another tensor")
 
     def _gemm(self, node: Any) -> None:
         given = {a.name: a.f if a.name in ("alpha", "beta") else a.i for a in node.attribute}

@@ -278,6 +278,15 @@ def floats(data: bytes, dtype: str) -> list[tuple[int, int]]:
     return out
 
 
+def is_float(value: Fraction, dtype: str) -> bool:
+    """Whether a number below 2^40 in size is one of the type: n·2^-k with few digits, k not beyond the subnormals."""
+    _, exponent, digits = ROUNDOFF[dtype]
+    n, under = abs(value.numerator), value.denominator
+    least = (1 << (exponent - 1)) + digits - 3  # 2^-least is the smallest number above 0
+    odd = n // (n & -n) if n else 0
+    return under & (under - 1) == 0 and under <= 1 << least and odd < 1 << digits
+
+
 # ---- 2. the network -------------------------------------------------------------------------------------------------
 
 
@@ -495,6 +504,8 @@ class Net:
             constants = rationals(step[1], self.sizes[0])
             least = Fraction(1, 1 << 40) if step[0] in ("mul", "div") else Fraction(0)
             need(all(least <= abs(k) < 1 << 40 for k in constants), "a constant of the scaling is out of bounds")
+            good = all(is_float(k, self.dtype) for k in constants)  # rounding one is no part of what a bound covers
+            need(good, f"a constant of the scaling is not a {self.dtype} number")
             out.append((step[0], constants))
         return out
 

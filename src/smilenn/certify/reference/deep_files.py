@@ -196,7 +196,7 @@ def read_networks(entry: Any, data: bytes, many: int) -> list[Network]:
     total = sum((before + 1) * after for before, after in pairwise(sizes))
     need(len(data) == many * total * width, "network.bin has another size than its network.")
     numbers = iter([binary(data[k : k + width], dtype) for k in range(0, len(data), width)])
-    scaling, out = read_scaling(described["scaling"], sizes[0]), []
+    scaling, out = read_scaling(described["scaling"], sizes[0], dtype), []
     for _ in range(many):
         weights, biases = [], []
         for before, after in pairwise(sizes):
@@ -219,7 +219,17 @@ def binary(data: bytes, dtype: str) -> Fraction:
     return -value if bits >> (width - 1) else value
 
 
-def read_scaling(value: Any, inputs: int) -> tuple[tuple[str, Vector], ...]:
+def of_type(value: Fraction, dtype: str) -> bool:
+    """Whether the type has this number, which is below 2^40 in size: a multiple of what the last digit is worth."""
+    width, digits = KINDS[dtype]
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    if Fraction(2) ** exponent > abs(value):
+        exponent -= 1
+    place = max(exponent, 2 - (1 << (width - digits - 2)))  # that of normal numbers is no smaller
+    return (value / Fraction(2) ** (place - digits)).denominator == 1
+
+
+def read_scaling(value: Any, inputs: int, dtype: str) -> tuple[tuple[str, Vector], ...]:
     """The steps of the scaling."""
     steps = []
     for entry in as_list(value, "The scaling"):
@@ -227,6 +237,7 @@ def read_scaling(value: Any, inputs: int) -> tuple[tuple[str, Vector], ...]:
         need(len(step) == 2 and step[0] in ("add", "sub", "mul", "div"), "A step of the scaling is unknown.")
         constants = vector(step[1], inputs)
         need(all(abs(k) < LARGE for k in constants), "A constant of the scaling is 2^40 or more.")
+        need(all(of_type(k, dtype) for k in constants), f"A constant of the scaling is no {dtype} number.")
         if step[0] in ("mul", "div"):
             need(all(abs(k) * LARGE >= 1 for k in constants), "A factor of the scaling is below 2^-40.")
         steps.append((step[0], constants))
