@@ -17,7 +17,7 @@ from smilenn.model import bundle
 from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.net import SmileNet
 from smilenn.model.seal import is_as_described, seal
-from smilenn.train.boosted import Boosters
+from smilenn.train.fitted import Fitted
 
 pytestmark = pytest.mark.usefixtures("quick_module")
 
@@ -35,7 +35,7 @@ def rows():
 def ensemble():
     """A monotone ensemble of networks behind an encoder, a classifier whose missing cells are filled."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("smilenn.train.run.boosters", lambda *given: Boosters())
+        patch.setattr("smilenn.train.run.boosters", lambda *given: Fitted("trees"))
         return encoded()
 
 

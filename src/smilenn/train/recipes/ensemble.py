@@ -29,7 +29,7 @@ from smilenn.train.recipes.words import reasons
 
 FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number
 RATE = 3e-3
-SMALL = 2000  # rows up to which simple networks are tried beside wide ones
+SMALL = 2000  # rows up to which other networks are tried beside wide ones
 HARD = {Kind.CONVEX, Kind.CONCAVE, Kind.SYMMETRIC, Kind.DOMINATES}  # tight, and without a proof by slopes
 ALONE = {Kind.MONOTONE, Kind.FAIR, Kind.LIPSCHITZ}  # what an ensemble is made for without any of those
 JOINED = {*ALONE, Kind.ROBUST, Kind.SINGLE}  # what it keeps beside
@@ -92,11 +92,14 @@ def networks(members: int, rows: int) -> int:
 
 
 def tabular_kinds(ramps: int, rows: int) -> list[NetworkKind]:
-    """The kinds beside trees. Wide networks with little decay are the best of them from some hundred rows on; the
-    simpler ones still help a small table. Kept rows of larger ones never gave them a share.
+    """The kinds beside trees and linear functions. Wide networks with little decay are the best of them from some
+    hundred rows on; a small table is helped by deep ones, which decay more, and by smooth ones, which read every number
+    as it is instead of by its quantiles.
     """
     wide = NetworkKind("wide", 2 * ramps, (64, 64), 1.0, 0.02)
-    return [wide, *(network_kinds(ramps) if rows <= SMALL else ())]
+    if rows > SMALL:
+        return [wide]
+    return [wide, NetworkKind("deep", ramps, (32, 32)), NetworkKind("smooth", 1, (64, 64), 1.0, 0.1)]
 
 
 def network_kinds(ramps: int) -> list[NetworkKind]:
