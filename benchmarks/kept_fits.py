@@ -3,11 +3,12 @@
     python -m benchmarks.kept_fits --out fits.jsonl [--only wine] [--splits 0 1 2] [--variant now before] [--jobs 8]
     python -m benchmarks.kept_fits --summary fits.jsonl [--base before]
 
-A table of `smile reproduce tables` loses its test rows, a fifth of its training part is kept from the fit, and the model
-predicts that fifth. Every fit is one line of JSON, written as it ends: loss (mean square or log loss), accuracy, seconds
-of the processor, status. The summary pairs the fits of a variant with those of the base on the same rows:
+A table of `smile reproduce tables` loses its test rows, a fifth of its training part is kept from the fit, and the
+model predicts that fifth. Every fit is one line of JSON, written as it ends: loss (mean square or log loss), accuracy,
+seconds of the processor, status. The summary pairs the fits of a variant with those of the base on the same rows, each
+difference with its standard error:
 
-    (loss of the variant / loss of the base) − 1,  accuracy of the variant − that of the base,  each ± its standard error
+    (loss of the variant / loss of the base) − 1       accuracy of the variant − that of the base
 
 Test rows are never looked at.
 """
@@ -40,7 +41,11 @@ from smilenn.train.fitted import Fitted
 from smilenn.train.recipes import ensemble
 
 KEPT = 100  # added to the number of a split: the seed of the rows that are kept from its training part
-WIDE, DEEP, SMOOTH = ("wide", 2, (64, 64), 1.0, 0.02), ("deep", 1, (32, 32), 1.0, 1.0), ("smooth", 0, (64, 64), 1.0, 0.1)
+WIDE, DEEP, SMOOTH = (
+    ("wide", 2, (64, 64), 1.0, 0.02),
+    ("deep", 1, (32, 32), 1.0, 1.0),
+    ("smooth", 0, (64, 64), 1.0, 0.1),
+)
 SHALLOW, SHARP = ("shallow", 1, (16,), 1.0, 1.0), ("sharp", 1, (16,), 10.0, 0.01)
 
 Patches = dict[str, Any]
@@ -159,7 +164,10 @@ def main(arguments: Sequence[str]) -> None:
         print("\n".join(summary(lines, chosen.base)))
         return
     asked = [(n, s, v, chosen.data) for s in chosen.splits for n in chosen.only for v in chosen.variant]
-    with multiprocessing.get_context("spawn").Pool(chosen.jobs, maxtasksperchild=8) as pool, chosen.out.open("a") as out:
+    with (
+        multiprocessing.get_context("spawn").Pool(chosen.jobs, maxtasksperchild=8) as pool,
+        chosen.out.open("a") as out,
+    ):
         for line in pool.imap_unordered(_one, asked):
             out.write(line + "\n")
             out.flush()

@@ -36,6 +36,7 @@ def ensemble():
     """A monotone ensemble of networks behind an encoder, a classifier whose missing cells are filled."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("smilenn.train.run.boosters", lambda *given: Fitted("trees"))
+        patch.setattr("smilenn.train.run.linear_members", lambda *given: Fitted("linear"))
         return encoded()
 
 
@@ -43,6 +44,7 @@ def ensemble():
 def trees():
     """The same with boosted trees in place of networks."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("smilenn.train.run.linear_members", lambda *given: Fitted("linear"))
         patch.setattr("smilenn.train.mixing._shares", lambda each, *given: np.eye(len(each))[-1])
         return encoded()
 

@@ -5,9 +5,9 @@
 A booster reads what the networks of its output read, rises and falls with the same features, and becomes a branch of
 the encoder (model/encoders/trees.py), equal to the booster on every row it was fitted on. The rows kept from its group
 say when to stop. Groups have trees of two sizes: their mean is better than either. On a small table of yes and no such
-trees may learn noise, so each group is also tried with plain ones, of few leaves with more rows, whose nodes choose from
-all columns where these are few; its kept rows choose.
-Numbers of some thousand rows have finer trees, whose leaves have more rows and are drawn to zero.
+trees may learn noise, so each group is also tried with plain ones, of few leaves with more rows, whose nodes choose
+from all columns where these are few; its kept rows choose. Numbers of some thousand rows have finer trees, whose leaves
+have more rows and are drawn to zero.
 
 The numbers were chosen on kept rows of training parts of the tables in docs/tables.md.
 """

@@ -8,8 +8,8 @@
     classes        A = log Σ e^f        A' = softmax(f)
 
 y is in the units of its spread. Every group has its own function, fitted without the rows that are kept from it. λ is
-the one for which these rows, of all groups together, are predicted best. A function becomes a branch of the encoder with
-one `linear` layer, which rises and falls by the signs of its weights.
+the one for which these rows, of all groups together, are predicted best. A function becomes a branch of the encoder
+with one `linear` layer, which rises and falls by the signs of its weights.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from smilenn.train.phases import Training
 NAME = "linear"
 STRENGTHS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # λ, the strongest first
 MOST_ROWS = 10_000  # of more rows, trees and networks leave nothing to a linear function
-MOST_COLUMNS = 500
+MOST_NUMBERS = 500_000  # rows times columns: a fit takes two seconds then
 STEPS = 200  # of the solver
 
 
 def linear_members(net: SmileNet, task: Training, kind: LossKind, signs: Sequence[Directions]) -> Fitted:
     """A linear function of every output for each group that rows are kept from; none where these do not fit."""
     folds = task.folds
-    few = len(task.x) <= MOST_ROWS and net.domain.size <= MOST_COLUMNS
+    few = len(task.x) <= MOST_ROWS and task.x.numel() <= MOST_NUMBERS
     if not signs or folds is None or isinstance(kind, Quantiles) or not few or not fits_members(net, kind, signs):
         return Fitted(NAME)
     u, held = net.scale(task.x).cpu().numpy(), folds.cpu().numpy()
@@ -119,7 +119,9 @@ def _fits(
             _minimised(x[~own], y[~own], weight[~own], signs, kind, strength, start)
             for own, start in zip(held.T, starts, strict=True)
         ]
-        found = sum(_loss(_at(x[own], one), y[own], weight[own], kind)[0] for own, one in zip(held.T, starts, strict=True))
+        found = sum(
+            _loss(_at(x[own], one), y[own], weight[own], kind)[0] for own, one in zip(held.T, starts, strict=True)
+        )
         if found < least:
             best, least = starts, found
     return [one * spread for one in best]
@@ -166,7 +168,5 @@ def _minimised(
 
     ends = {1: (0.0, None), -1: (None, 0.0), 0: (None, None)}
     bounds = [ends[int(sign)] for sign in (*signs, 0) for _ in range(start.shape[1])]
-    found = minimize(
-        value, start.ravel(), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
-    )
+    found = minimize(value, start.ravel(), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS})
     return found.x.reshape(start.shape)

@@ -117,7 +117,7 @@ class Run:
     # ---- the phases ---------------------------------------------------------------------------------------------
 
     def boost(self, signs: Sequence[Directions], loss: LossKind) -> None:
-        """Boosted trees and linear functions for an ensemble; fitted again where a checkpoint or model is gone on from."""
+        """Trees and linear functions for an ensemble, fitted again where a checkpoint or a model is gone on from."""
         if not (self.warm or self.task.config.epochs):
             return  # no training was asked for
         known = any(record["phase"] == "trees" for record in self.state.history)
