@@ -67,13 +67,14 @@ def mixture(each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, lo
 def _shares(each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, loss: TaskLoss) -> np.ndarray:
     """w [K] by exponentiated gradients from equal shares on; a step that makes things worse is halved."""
     kinds, rows = each.shape[:2]
-    prior = PRIOR / rows * min(float(loss(f, y, weight)) for f in each)
+    alone = [float(loss(f, y, weight)) for f in each]
+    prior = PRIOR / rows * min(alone)
 
     def value(w: torch.Tensor) -> torch.Tensor:
         far = (w * (w.clamp(min=1e-30) * kinds).log()).sum()
         return loss(torch.tensordot(w, each, dims=1), y, weight) + prior * far
 
-    w, eta = each.new_full((kinds,), 1.0 / kinds), FIRST
+    w, eta = each.new_full((kinds,), 1.0 / kinds), FIRST / max(1.0, *alone)  # a longer step ends at one kind
     now = float(value(w))
     for _ in range(STEPS if kinds > 1 else 0):
         with torch.enable_grad():
@@ -82,7 +83,7 @@ def _shares(each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, lo
         moved = w * torch.exp(-eta * (slope - slope.min()))
         moved = moved / moved.sum()
         then = float(value(moved))
-        if then > now:
+        if not then <= now:  # also where a step was so long that no share is a number
             eta /= 2
             if eta < 1e-6:
                 break
