@@ -52,10 +52,10 @@ Patches = dict[str, Any]
 """Names in modules of `smilenn.train`, and what they are replaced by; `members` is a setting of the estimator."""
 
 
-def kinds(small: Sequence[Any], large: Sequence[Any] = (WIDE,)) -> Callable[[int, int], list[Kind]]:
+def kinds(small: Sequence[Any], large: Sequence[Any] = (WIDE,)) -> Callable[[int, int, bool], list[Kind]]:
     """`tabular_kinds` with these kinds: name, multiples of the ramps (0: one ramp), units, pace, decay."""
 
-    def chosen(ramps: int, rows: int) -> list[Kind]:
+    def chosen(ramps: int, rows: int, classify: bool) -> list[Kind]:
         own = small if rows <= ensemble.SMALL else large
         return [Kind(name, max(1, times * ramps), *more) for name, times, *more in own]
 
@@ -70,6 +70,7 @@ def no_linear(*given: Any) -> Fitted:
 BEFORE: Patches = {
     "run.linear_members": no_linear,
     "recipes.ensemble.tabular_kinds": kinds((WIDE, DEEP, SHALLOW, SHARP)),
+    "recipes.ensemble.SMALL": 2_000,
     "boosted.FEW": 0,
 }
 VARIANTS: dict[str, Patches] = {
@@ -77,8 +78,10 @@ VARIANTS: dict[str, Patches] = {
     "before": BEFORE,
     "without linear": {"run.linear_members": no_linear},
     "narrow choice of columns": {"boosted.FEW": 0},
+    "four kinds": {"recipes.ensemble.tabular_kinds": kinds((WIDE, DEEP, SHALLOW, SHARP))},
     "smooth on all": {"recipes.ensemble.tabular_kinds": kinds((WIDE, DEEP, SMOOTH), (WIDE, SMOOTH))},
-    "small up to 5,000": {"recipes.ensemble.SMALL": 5_000},
+    "smooth on small": {"recipes.ensemble.tabular_kinds": kinds((WIDE, DEEP, SMOOTH))},
+    "small up to 2,000": {"recipes.ensemble.SMALL": 2_000},
     "prior 20": {"mixing.PRIOR": 20.0},
     "slow trees": {"boosted.RATE": 0.05, "boosted.PATIENCE": 40},
     "six members": {"members": 6, "boosted.GROUPS": ((50_000, 6), (300_000, 2))},
