@@ -218,3 +218,20 @@ def test_the_constant_is_judged_by_the_same_rows(monkeypatch, easy, words):
     loss = task_loss("mse", task.y * (30 if easy else 0.01))
     held, told = mixing.mix(net, replace(task, y=target, loss=loss), fitted)
     assert words in told and (held < 0.01 if easy else held > 1), (held, told)
+
+
+# ---- starting from such a model ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_model_with_linear_functions_can_be_started_from(monkeypatch, alone):
+    """They are fitted anew; a model of nothing else has no weights to start from."""
+    x, y = table()
+    with monkeypatch.context() as patch:
+        if alone:
+            patch.setattr("smilenn.train.mixing._shares", lambda each, *given: np.eye(len(each))[-1])
+        first = SmileRegressor(properties=Monotone(["a"]), config=QUICK, random_state=0).fit(x, y)
+    own = first.net_.encoder.learned
+    assert len(layers(first, Linear)) == 4 and (len(own) == 4) == alone
+    again = SmileRegressor(properties=Monotone(["a"]), config=QUICK, random_state=0).fit(x, y, start=first)
+    assert again.verdict_.certificate and len(layers(again, Linear)) == 4
