@@ -8,7 +8,8 @@ any part of the ensemble, as in `smilenn.train.mixing`, and the former say what 
 
     (loss of the part / loss of the whole) − 1
 
-Test rows are never looked at. Times are seconds of the processor: what boosting, training and the whole fit took.
+Linear functions, which small tables have beside them, are left out of the whole and of all parts. Test rows are never
+looked at. Times are seconds of the processor: what boosting, training and the whole fit took.
 """
 
 from __future__ import annotations
@@ -81,7 +82,12 @@ def fitted(name: str, seed: int) -> tuple[Parts, dict[str, float]]:
     took: dict[str, float] = {}
     seen: list[Any] = []
     before = run.mix, run.Run.boost, run.Run._encoded_unit, ensemble.networks
-    run.mix = lambda net, task, *more: seen.append((copy.deepcopy(net), task, more[0])) or before[0](net, task, *more)
+
+    def mix(net: Any, task: Any, fitted: Any, *more: Any) -> Any:
+        seen.append((copy.deepcopy(net), task, fitted[0]))
+        return before[0](net, task, fitted, *more)
+
+    run.mix = mix
     run.Run.boost, run.Run._encoded_unit = _timed(before[1], took, "trees"), _timed(before[2], took, "networks")
     ensemble.networks = lambda members, rows: members
     try:

@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 from smilenn.datasets.split import split
 from smilenn.experiments.peers.task import Rows, categories
 from smilenn.experiments.practice import PRACTICE, practice
-from smilenn.train.boosted import FEATURES, FINE, MOST, PATIENCE, PLAIN, RATE, RICH, Size
+from smilenn.train.boosted import FINE, MOST, PATIENCE, PLAIN, RATE, RICH, Size, choice
 
 GROUPS, HELD, KEPT = 4, 0.1, 100
 
@@ -42,7 +42,7 @@ def booster(rows: Rows, size: Size, seed: int) -> Any:
         max_leaf_nodes=leaves,
         min_samples_leaf=least,
         l2_regularization=drawn,
-        max_features=FEATURES,
+        max_features=choice(size, len(rows.signs)),
         max_iter=MOST,
         n_iter_no_change=PATIENCE,
         early_stopping=True,  # pyright: ignore[reportArgumentType]  the stubs know "auto" alone

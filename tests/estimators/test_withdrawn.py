@@ -17,7 +17,7 @@ from smilenn.model import bundle
 from smilenn.model.encoders import Branch, Encoder, Pinned
 from smilenn.model.net import SmileNet
 from smilenn.model.seal import is_as_described, seal
-from smilenn.train.boosted import Boosters
+from smilenn.train.fitted import Fitted
 
 pytestmark = pytest.mark.usefixtures("quick_module")
 
@@ -35,7 +35,8 @@ def rows():
 def ensemble():
     """A monotone ensemble of networks behind an encoder, a classifier whose missing cells are filled."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("smilenn.train.run.boosters", lambda *given: Boosters())
+        patch.setattr("smilenn.train.run.boosters", lambda *given: Fitted("trees"))
+        patch.setattr("smilenn.train.run.linear_members", lambda *given: Fitted("linear"))
         return encoded()
 
 
@@ -43,6 +44,7 @@ def ensemble():
 def trees():
     """The same with boosted trees in place of networks."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("smilenn.train.run.linear_members", lambda *given: Fitted("linear"))
         patch.setattr("smilenn.train.mixing._shares", lambda each, *given: np.eye(len(each))[-1])
         return encoded()
 

@@ -140,3 +140,12 @@ def test_networks_with_other_layers_have_no_estimate(table):
     assert Guide.of(net) is None
     path = Path(model.domain_.lo, (0,), (float(model.domain_.hi[0]),), (False,))
     assert likely(net, path, lambda outputs: -outputs[:, 0]) == []
+
+
+def test_a_forest_of_a_single_leaf():
+    """One node in all, which asks for nothing."""
+    layer = Trees(2, [1], 1)
+    layer.split.fill_(-1.0)
+    layer.number.fill_(2.5)
+    found = Forest.of([(layer, [0, 1])], 2).along(np.zeros(2), {0: (True, lambda values: values)})
+    assert found is not None and found.at(np.array([-1.0, 3.0])).tolist() == [[2.5], [2.5]]

@@ -8,6 +8,7 @@ from tests.conftest import patched
 
 import smilenn
 from smilenn import Bounded, Config, Fair, Monotone, SmileClassifier, SmileRegressor
+from smilenn.domain import Domain
 from smilenn.model.encoders import Trees
 from smilenn.train import boosted, run, within
 from smilenn.train.boosted import GROUPS, boosters
@@ -188,6 +189,32 @@ def test_plain_trees_are_tried_on_small_tables_of_yes_and_no(monkeypatch):
     assert set(_sizes_tried(monkeypatch, SmileRegressor, x, y)[0]) == set(boosted.RICH)
 
 
+@pytest.mark.parametrize(("columns", "share"), [(boosted.FEW, 1.0), (boosted.FEW + 1, boosted.FEATURES)])
+def test_nodes_of_plain_trees_choose_from_all_of_few_columns(columns, share):
+    names = [f"x{i}" for i in range(columns)]
+    own = boosted.Table.of(
+        Domain.box([0.0] * columns, [1.0] * columns, names), np.eye(columns), dict.fromkeys(names, 0)
+    )
+    for size in boosted.PLAIN:
+        assert boosted._booster("bce", 0, own, boosted._Place(0, 0), size).max_features == share
+    for size in (*boosted.RICH, *boosted.FINE):
+        assert boosted._booster("mse", 0, own, boosted._Place(0, 0), size).max_features == boosted.FEATURES
+
+
+@pytest.mark.parametrize(
+    ("rows", "classify", "kinds"),
+    [
+        (ensemble.SMALL, False, ["wide", "deep", "smooth"]),
+        (ensemble.SMALL, True, ["wide", "deep", "smooth"]),
+        (ensemble.SMALL + 1, False, ["wide"]),
+        (ensemble.SMALL + 1, True, ["wide", "smooth"]),
+    ],
+)
+def test_kinds_of_networks_by_rows_and_task(rows, classify, kinds):
+    made = ensemble.tabular_kinds(16, rows, classify)
+    assert [kind.name for kind in made] == kinds and all((kind.ramps == 1) == (kind.name == "smooth") for kind in made)
+
+
 @pytest.mark.parametrize(("fewest", "most", "fine"), [(400, 400, True), (401, 500, False), (300, 399, False)])
 def test_numbers_of_some_thousand_rows_have_fine_trees(monkeypatch, fewest, most, fine):
     monkeypatch.setattr(boosted, "FINER", (fewest, most))
@@ -198,7 +225,6 @@ def test_numbers_of_some_thousand_rows_have_fine_trees(monkeypatch, fewest, most
 def test_the_benchmark_of_sizes_has_the_same_boosters():
     from benchmarks.tree_sizes import booster
 
-    from smilenn.domain import Domain
     from smilenn.experiments.peers.task import Rows
 
     x, y = table(50)

@@ -63,6 +63,15 @@ def test_weights_of_rows_count():
     assert mixture(each, y, first.to(torch.float64), loss).shares[0] > 0.95
 
 
+def test_losses_far_above_one_choose_the_same_shares():
+    """The first steps are then so long that all shares but one vanish."""
+    y, noise = rows()
+    each = torch.stack([y + 0.2 * noise[0], y + 0.5 * noise[1], y + 3 * noise[2]])
+    wanted = mixture(each, y, None, task_loss("mse", y)).shares
+    for times in (1e-1, 1e-2, 1e-4):
+        assert mixture(each, y, None, task_loss("mse", times * y)).shares == pytest.approx(wanted, abs=0.05)
+
+
 @pytest.mark.parametrize("kind", ["bce", "ce"])
 def test_log_loss_and_classes(kind):
     rng = np.random.default_rng(0)

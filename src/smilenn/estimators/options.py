@@ -94,7 +94,7 @@ class Network(Nested):
     backbone_share : the part of ε that distance nets leave to a backbone, from 0 to less than 1. The backbone decides
         where the distances are unsure: more accurate on unchanged inputs, fewer of them verified. Other networks share
         ε by themselves.
-    members : networks of each kind in the ensembles that ``auto`` chooses, and boosters beside them; of more than 2,000
+    members : networks of each kind in the ensembles that ``auto`` chooses, and boosters beside them; of more than 5,000
         rows half as many networks. Fewer are faster and usually a little less accurate (docs/performance.md has the
         measured trade-off).
     restarts : how many networks to train from different seeds; the best is kept, a proved one before others. One whose

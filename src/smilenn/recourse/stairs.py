@@ -53,7 +53,8 @@ class Forest:
         for layer, columns in layers:
             plan = layer.plan()
             asks = np.array([*columns, *range(before, before + len(layer.sets))])
-            own.append(np.stack([asks[plan.asks], plan.theta, plan.child + at, plan.value]))
+            asked = asks[plan.asks.numpy()]  # a tensor of one number would be taken for that number
+            own.append(np.stack([asked, plan.theta, plan.child + at, plan.value]))
             roots.append((plan.roots[plan.place] + at).numpy())
             sums.append(taken + np.repeat(np.arange(layer.outputs), layer.trees))
             before, at, taken = before + len(layer.sets), at + len(plan.theta), taken + layer.outputs

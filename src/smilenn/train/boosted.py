@@ -5,8 +5,9 @@
 A booster reads what the networks of its output read, rises and falls with the same features, and becomes a branch of
 the encoder (model/encoders/trees.py), equal to the booster on every row it was fitted on. The rows kept from its group
 say when to stop. Groups have trees of two sizes: their mean is better than either. On a small table of yes and no such
-trees may learn noise, so each group is also tried with plain ones, of few leaves with more rows; its kept rows choose.
-Numbers of some thousand rows have finer trees, whose leaves have more rows and are drawn to zero.
+trees may learn noise, so each group is also tried with plain ones, of few leaves with more rows, whose nodes choose
+from all columns where these are few; its kept rows choose. Numbers of some thousand rows have finer trees, whose leaves
+have more rows and are drawn to zero.
 
 The numbers were chosen on kept rows of training parts of the tables in docs/tables.md.
 """
@@ -30,12 +31,14 @@ from smilenn.model.encoders import Branch, Trees
 from smilenn.model.net import SmileNet
 from smilenn.model.threads import AsManyThreads
 from smilenn.model.trees import Column, assert_same, convert
+from smilenn.train.fitted import Fitted
 from smilenn.train.growing import grow_within
 from smilenn.train.losses import LossKind, Quantiles
 from smilenn.train.phases import Training
 
 logger = logging.getLogger(__name__)
 
+NAME = "trees"
 RATE = 0.1
 RICH = ((31, 5, 0.0), (63, 5, 0.0))  # leaves of a tree, least rows of a leaf and how it is drawn to zero, by turns
 PLAIN = ((8, 20, 0.0), (16, 20, 0.0))
@@ -43,6 +46,7 @@ FINE = ((63, 20, 5.0), (127, 20, 5.0))
 TRIED = 10_000  # rows up to which plain trees are tried
 FINER = (5_000, 50_000)  # rows from which and up to which trees of numbers are fine; they take half as long again
 FEATURES = 0.5  # of the columns that a node may choose from
+FEW = 12  # columns up to which a node of a plain tree may choose from all
 MOST, PATIENCE = 1000, 20  # trees of a booster, and how many it adds without a gain
 CATEGORIES = 255  # that a column of the booster may have
 GROUPS = ((50_000, 4), (300_000, 2))  # boosters, by rows; of more rows one
@@ -52,17 +56,6 @@ Directions = Mapping[str, int]
 """What an output may read: features with the sign of their effect, 0 for any."""
 
 
-@dataclass(frozen=True, eq=False)
-class Boosters:
-    """Branches of trees, a list for every group, each with all outputs of the network in order."""
-
-    groups: tuple[tuple[Branch, ...], ...] = ()
-
-    def outputs(self, group: int, u: torch.Tensor) -> torch.Tensor:
-        """e [B, o] of a group at u [B, m]."""
-        return torch.cat([branch(u) for branch in self.groups[group]], dim=1)
-
-
 def boosters(
     net: SmileNet,
     task: Training,
@@ -70,22 +63,22 @@ def boosters(
     signs: Sequence[Directions],
     seconds: float | None = None,
     told: Callable[[int, int], None] = lambda done, groups: None,
-) -> Boosters:
+) -> Fitted:
     """Boosters for as many groups as the rows and `seconds` allow; none where the outputs do not fit them.
 
     `signs` has an entry for every output. The coordinates of the network must be its outputs, and a row must be kept
     from the groups (`Training.folds`). `told` hears how many groups of how many are done.
     """
-    if not signs or task.folds is None or not _fits(net, kind, signs):
-        return Boosters()
+    if not signs or task.folds is None or not fits_members(net, kind, signs):
+        return Fitted(NAME)
     groups = min(task.folds.shape[1], next((many for rows, many in GROUPS if len(task.x) <= rows), 1))
     found = []
     for made in _made(net, task, kind, signs, groups, seconds):
         if made is None:
-            return Boosters()
+            return Fitted(NAME)
         found.append(made)
         told(len(found), groups)
-    return Boosters(tuple(found))
+    return Fitted(NAME, tuple(found))
 
 
 def _made(
@@ -116,12 +109,25 @@ def _shared(common: tuple[Any, ...], group: int) -> tuple[Branch, ...] | None:
     return _group(net, task, kind, signs, u, task.folds[:, group].cpu().numpy(), None, _Place(group, task.seed))
 
 
-def _fits(net: SmileNet, kind: LossKind, signs: Sequence[Directions]) -> bool:
-    """Whether the network's coordinates are its outputs; classes need equal readings without signs."""
-    own = net.head_weight.shape[0]
-    if net.head_weight.shape[1] != own or not torch.equal(net.head_weight, torch.eye(own).to(net.head_weight)):
+def fits_members(net: SmileNet, kind: LossKind, signs: Sequence[Directions]) -> bool:
+    """Whether every coordinate of the network is an output or, for numbers and for yes and no, its negative; classes
+    need equal readings without signs.
+    """
+    ways = ways_of(net)
+    if ways is None or (kind not in ("mse", "bce") and min(ways) < 0):
         return False
     return kind != "ce" or (all(one == signs[0] for one in signs) and not any(signs[0].values()))
+
+
+def ways_of(net: SmileNet) -> list[int] | None:
+    """For every output 1 if its coordinate rises with it, −1 if it falls; None where coordinates are other sums.
+
+    A box on single inputs may have the negative of an output as its coordinate.
+    """
+    head = net.head_weight.detach().cpu()
+    if head.shape[0] != head.shape[1] or not torch.equal(head.abs(), torch.eye(len(head)).to(head)):
+        return None
+    return [int(way) for way in head.diagonal()]
 
 
 Size = tuple[int, int, float]
@@ -160,7 +166,7 @@ def _group(
         table = Table.of(net.domain, u, signs[t])
         if not table.columns:
             return None
-        y = _target(net, task, kind, t)
+        y = target_of(net, task, kind, t)
         learned = y[~held] if weight is None else y[~held & (weight > 0)]
         if kind in ("bce", "ce") and len(np.unique(learned)) < len(np.unique(y)):
             return None
@@ -168,19 +174,24 @@ def _group(
         for model in tried:
             _fit(model, table.x, y, weight, held, None if seconds is None else seconds / fits)
         model = max(tried, key=lambda one: max(one.validation_score_))
-        made.append(_branch(net, model, table, kind, f"trees{place.group}" + ("" if fits == 1 else f"_{t}")))
+        made.append(_branch(net, model, table, kind, t, f"{NAME}{place.group}" + ("" if fits == 1 else f"_{t}")))
     return tuple(made)
 
 
-def _target(net: SmileNet, task: Training, kind: LossKind, t: int) -> np.ndarray:
-    """What the booster of output t learns [N]: its coordinate, or the class."""
+def target_of(net: SmileNet, task: Training, kind: LossKind, t: int) -> np.ndarray:
+    """What a member of output t learns [N]: its coordinate, whether it is to be positive, or the class."""
     y = task.y.cpu().numpy()
     if kind == "ce":
         return y.argmax(axis=1)
-    own = y[:, min(t, y.shape[1] - 1)]  # quantiles share one target
+    own, way = y[:, min(t, y.shape[1] - 1)], (ways_of(net) or [1])[t]  # quantiles share one target
     if kind == "bce":
-        return own > 0.5
-    return own / float(net.output_scale[t]) - float(net.head_bias[t])
+        return (own > 0.5) == (way > 0)
+    return way * (own / float(net.output_scale[t]) - float(net.head_bias[t]))
+
+
+def start_of(net: SmileNet) -> torch.Tensor:
+    """Where every coordinate is zero: what it starts from, [o], in the units of its output's scale."""
+    return net.head_bias.detach().cpu() * torch.tensor(ways_of(net), dtype=torch.float64)
 
 
 # ---- the table of a booster -----------------------------------------------------------------------------------------
@@ -231,6 +242,13 @@ class Table:
 # ---- fitting --------------------------------------------------------------------------------------------------------
 
 
+def choice(size: Size, columns: int) -> float:
+    """The share of the columns that a node may choose from. Plain trees are few splits each, so that on a narrow table
+    those of one column would have to wait for their turn.
+    """
+    return 1.0 if size in PLAIN and columns <= FEW else FEATURES
+
+
 def _booster(kind: LossKind, t: int, table: Table, place: _Place, size: Size) -> Any:
     """A booster of scikit-learn, not yet fitted."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -240,7 +258,7 @@ def _booster(kind: LossKind, t: int, table: Table, place: _Place, size: Size) ->
         "max_leaf_nodes": size[0],
         "min_samples_leaf": size[1],
         "l2_regularization": size[2],
-        "max_features": FEATURES,
+        "max_features": choice(size, len(table.columns)),
         "categorical_features": table.categories,
         "n_iter_no_change": PATIENCE,
         "early_stopping": True,
@@ -281,17 +299,17 @@ def unequal(weight: np.ndarray | None) -> np.ndarray | None:
     return None if weight is None or (weight == weight[0]).all() else weight
 
 
-def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, name: str) -> Branch:
-    """The booster as a branch, in the network's coordinates."""
+def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, t: int, name: str) -> Branch:
+    """The booster of output t, or of all classes, as a branch in the network's coordinates."""
     forest = convert(model, table.columns, len(table.coordinates))
     some = table.x[:: max(1, len(table.x) // COMPARED)]
     assert_same(forest, model, some, table.one_hot(some))
     layer: Trees = forest.layer
     if kind in ("bce", "ce"):  # log-odds; a division by a power of two is exact
-        scale = net.output_scale.cpu()
-        leaf = layer.split == -1
-        per_tree = torch.repeat_interleave(scale[: layer.outputs], torch.tensor(layer.trees))
+        own, leaf = slice(t, t + layer.outputs), layer.split == -1
+        scale = net.output_scale.cpu()[own]
+        per_tree = torch.repeat_interleave(scale, torch.tensor(layer.trees))
         per_leaf = torch.repeat_interleave(per_tree, torch.tensor([len(ids) for ids in forest.leaves]))
         layer.number[leaf] = layer.number[leaf] / per_leaf
-        layer.bias.copy_(layer.bias / scale[: layer.outputs] - net.head_bias.detach().cpu()[: layer.outputs])
+        layer.bias.copy_(layer.bias / scale - start_of(net)[own])
     return Branch(name, table.coordinates, [layer])

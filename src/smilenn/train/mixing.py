@@ -22,8 +22,8 @@ from torch import nn
 
 from smilenn.model.encoders import Branch, Encoder
 from smilenn.model.net import SmileNet
-from smilenn.train.boosted import Boosters
 from smilenn.train.encoded import honest
+from smilenn.train.fitted import Fitted
 from smilenn.train.losses import TaskLoss
 from smilenn.train.phases import Training
 from smilenn.train.within import NOTHING, Within, move_within
@@ -67,13 +67,14 @@ def mixture(each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, lo
 def _shares(each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, loss: TaskLoss) -> np.ndarray:
     """w [K] by exponentiated gradients from equal shares on; a step that makes things worse is halved."""
     kinds, rows = each.shape[:2]
-    prior = PRIOR / rows * min(float(loss(f, y, weight)) for f in each)
+    alone = [float(loss(f, y, weight)) for f in each]
+    prior = PRIOR / rows * min(alone)
 
     def value(w: torch.Tensor) -> torch.Tensor:
         far = (w * (w.clamp(min=1e-30) * kinds).log()).sum()
         return loss(torch.tensordot(w, each, dims=1), y, weight) + prior * far
 
-    w, eta = each.new_full((kinds,), 1.0 / kinds), FIRST
+    w, eta = each.new_full((kinds,), 1.0 / kinds), FIRST / max(1.0, *alone)  # a longer step ends at one kind
     now = float(value(w))
     for _ in range(STEPS if kinds > 1 else 0):
         with torch.enable_grad():
@@ -82,7 +83,7 @@ def _shares(each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, lo
         moved = w * torch.exp(-eta * (slope - slope.min()))
         moved = moved / moved.sum()
         then = float(value(moved))
-        if then > now:
+        if not then <= now:  # also where a step was so long that no share is a number
             eta /= 2
             if eta < 1e-6:
                 break
@@ -98,29 +99,39 @@ def _shares(each: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None, lo
 
 
 @torch.no_grad()
-def mix(net: SmileNet, task: Training, trees: Boosters, within: Within = NOTHING) -> tuple[float, str]:
-    """Let the network be the mean, by shares, of its kinds of networks and of the trees; the loss on kept rows, words.
+def mix(net: SmileNet, task: Training, fitted: Sequence[Fitted], within: Within = NOTHING) -> tuple[float, str]:
+    """Let the network be the mean, by shares, of its kinds of networks and of what was `fitted` beside them; the loss
+    on kept rows, and words.
 
     Kinds that are left out are taken out of the encoder. Trees move the mean `within` what fairness leaves.
     """
-    each, rows = honest(net, task)
-    names = _kinds(net)
-    if trees.groups:
-        index, own = _of_trees(net, task, trees)
-        each, rows = torch.cat([each[:, torch.isin(rows, index)], own[None]]), index
-        names.append("trees")
+    fitted = [kind for kind in fitted if kind.groups]
+    each, rows = _honest(net, task, fitted)
+    names = [*_kinds(net), *(kind.name for kind in fitted)]
     weight = None if task.weight is None else task.weight[rows]
     found = mixture(each, task.y[rows], weight, task.loss)
-    _build(net, found.shares, trees)
-    if found.loss > 1.0:  # worse than the constant on rows kept from training: be the constant
+    _build(net, found.shares, fitted)
+    start = (net.head_bias * net.output_scale).to(each).expand(each.shape[1:])
+    constant = float(task.loss(start, task.y[rows], weight))
+    if found.loss > constant:  # on rows kept from training, which may be easier or harder than all rows together
         net.lower.slope.zero_()
-        return 1.0, "the constant, which predicts better than any of them on these rows"
+        return constant, "the constant, which predicts better than any of them on these rows"
     mean = torch.tensordot(torch.as_tensor(found.shares).to(each), torch.nan_to_num(each), dims=1)
     loss, chosen = _told(names, found)
     if not within.spare:
         return loss, chosen
     loss, moved = move_within(net, task, within, rows, mean)
     return loss, f"{chosen}; {moved}" if moved else chosen
+
+
+def _honest(net: SmileNet, task: Training, fitted: Sequence[Fitted]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Predictions of all kinds [K, n, o] for the rows that were kept from some group of each, and these rows [n]."""
+    each, rows = honest(net, task)
+    for kind in fitted:
+        index, own = _of_fitted(net, task, kind)
+        each = torch.cat([each[:, torch.isin(rows, index)], own[None, torch.isin(index, rows)]])
+        rows = rows[torch.isin(rows, index)]
+    return each, rows
 
 
 def _told(names: Sequence[str], found: Mixture) -> tuple[float, str]:
@@ -141,16 +152,16 @@ def _kinds(net: SmileNet) -> list[str]:
     return [branches[j].name.split("0")[0] for j in range(0, len(branches), size)]
 
 
-def _of_trees(net: SmileNet, task: Training, trees: Boosters) -> tuple[torch.Tensor, torch.Tensor]:
-    """The rows [n] that are kept from a group with trees, and what the trees of such groups predict there [n, o]."""
+def _of_fitted(net: SmileNet, task: Training, kind: Fitted) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rows [n] that are kept from a group of the kind, and what its members in such groups predict there [n, o]."""
     assert task.folds is not None and net.encoder is not None
-    held = task.folds[:, : len(trees.groups)]
+    held = task.folds[:, : len(kind.groups)]
     rows = torch.nonzero(held.any(dim=1))[:, 0]
     u, out = net.scale(task.x[rows]), held[rows].to(torch.float64)
     total = torch.zeros(len(rows), len(net.outputs), dtype=torch.float64, device=u.device)
-    for g in range(len(trees.groups)):
+    for g in range(len(kind.groups)):
         own = torch.nonzero(held[rows, g])[:, 0]
-        total[own] += trees.outputs(g, u[own])
+        total[own] += kind.outputs(g, u[own])
     mean = total / out.sum(dim=1, keepdim=True)
     if net.encoder.limits is not None:
         least, most = _limits(net)
@@ -167,7 +178,7 @@ def _limits(net: SmileNet) -> tuple[torch.Tensor, torch.Tensor]:
     return least, most
 
 
-def _build(net: SmileNet, shares: np.ndarray, trees: Boosters) -> None:
+def _build(net: SmileNet, shares: np.ndarray, fitted: Sequence[Fitted]) -> None:
     """The network over the branches of all kinds that have a share; columns that are passed on stay."""
     encoder = net.encoder
     assert encoder is not None
@@ -180,16 +191,16 @@ def _build(net: SmileNet, shares: np.ndarray, trees: Boosters) -> None:
         branches += encoder.learned[j * size : (j + 1) * size]
         slopes += [member * encoder.members * (shares[j] / encoder.groups)] * encoder.groups
         limits += [] if ends is None else [ends[:, : member.shape[1]]] * encoder.groups
-    kind = {"groups": encoder.groups, "parts": encoder.parts}
-    if len(shares) > kinds and shares[kinds]:
-        kind = {}  # no ensemble of networks alone any more
-        one = torch.eye(len(net.outputs)).to(member)
-        for group in trees.groups:
+    one = torch.eye(len(net.outputs)).to(member)
+    for share, kind in zip(shares[kinds:], fitted, strict=True):
+        for group in kind.groups if share else ():
             branches += group
-            slopes.append(one * (shares[kinds] / len(trees.groups)))
+            slopes.append(one * (share / len(kind.groups)))
             limits += [] if ends is None else [torch.stack(_limits(net)).cpu().numpy()]
+    # with others beside them it is no ensemble of networks alone any more
+    alone = {} if shares[kinds:].any() else {"groups": encoder.groups, "parts": encoder.parts}
     branches += [branch for branch in encoder.branches if isinstance(branch, Branch) and not len(branch.layers)]
-    kept = Encoder(encoder.domain, branches, **kind).to(net.head_weight.device).train(encoder.training)
+    kept = Encoder(encoder.domain, branches, **alone).to(net.head_weight.device).train(encoder.training)
     if ends is not None:
         kept.limit_(*np.concatenate([*limits, ends[:, own:]], axis=1))
     net.encoder = kept

@@ -26,7 +26,7 @@ from smilenn.provers.model import prove
 from smilenn.provers.rules.rule import Cost
 from smilenn.provers.rules.table import decider
 from smilenn.train.adam import Adam, fused
-from smilenn.train.boosted import Boosters, Directions, boosters
+from smilenn.train.boosted import Directions, boosters
 from smilenn.train.boxed import boxed_epoch
 from smilenn.train.clock import Clock
 from smilenn.train.contractions import contraction_epoch, has_contractions, settle, spread
@@ -35,7 +35,9 @@ from smilenn.train.distances import SETTLE_ROWS, distance_epoch, has_distances, 
 from smilenn.train.encoded import encoded_epoch, judged, keep_best, parameter_groups, shrink
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.feasible import start_feasible
+from smilenn.train.fitted import Fitted
 from smilenn.train.health import box_statistics, fail_on_dead
+from smilenn.train.linear import linear_members
 from smilenn.train.losses import LossKind
 from smilenn.train.mixing import mix
 from smilenn.train.phases import Training, check, posttrain_round, pretrain_epoch, train_epoch
@@ -72,7 +74,8 @@ class Run:
         self.net, self.task, self.clock = net, task, clock
         self.callback, self.checkpoint, self.warm = callback, checkpoint, warm
         self.posttraining: Clock | None = None
-        self.held_out, self.chosen, self.boosters = math.nan, "", Boosters()
+        self.held_out, self.chosen = math.nan, ""
+        self.fitted: tuple[Fitted, ...] = ()
         members = None if net.encoder is None or not net.encoder.groups else Ensemble(net.encoder)
         if members is not None and clock.left() > 0:
             members.keep(net.scale(task.x))
@@ -116,7 +119,7 @@ class Run:
     # ---- the phases ---------------------------------------------------------------------------------------------
 
     def boost(self, signs: Sequence[Directions], loss: LossKind) -> None:
-        """Boosted trees for an ensemble; they are fitted again where a checkpoint or a model is gone on from."""
+        """Trees and linear functions for an ensemble, fitted again where a checkpoint or a model is gone on from."""
         if not (self.warm or self.task.config.epochs):
             return  # no training was asked for
         known = any(record["phase"] == "trees" for record in self.state.history)
@@ -129,7 +132,8 @@ class Run:
                 self.callback(Progress("trees", done, groups, None, None, None, seconds))
 
         limit = None if self.clock.limit is None else TREES_SHARE * self.clock.limit
-        self.boosters = boosters(self.net, self.task, loss, signs, limit, told)
+        trees = boosters(self.net, self.task, loss, signs, limit, told)
+        self.fitted = trees, linear_members(self.net, self.task, loss, signs)
 
     def train(self) -> None:
         """Run every phase from where the state stands."""
@@ -226,7 +230,7 @@ class Run:
         if state.best is not None:
             net.load_state_dict(state.best)
         room = ROOM if net.encoder is not None and net.encoder.groups else 1.0
-        if state.best is not None or self.boosters.groups:
+        if state.best is not None or any(kind.groups for kind in self.fitted):
             self.held_out, self.chosen = self._choose_kinds()
         state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
         if isinstance(net.lower.keep, Units):
@@ -247,7 +251,7 @@ class Run:
             return judged(net, task)[0], ""
         if net.lower.keep is not None:
             return shrink(net, task)
-        return mix(net, task, self.boosters, self.within)
+        return mix(net, task, self.fitted, self.within)
 
     def _keeps_claims(self) -> bool:
         """Whether the network keeps the claims as it is built: by an encoder, or by a box that nothing moves."""

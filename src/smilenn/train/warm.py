@@ -12,8 +12,8 @@ they read stays; their outputs may change within their sign, and their kinks mov
 signs rule proves. Units over a column whose slopes are bounded together stay as they are. The members then learn as one
 network.
 
-Boosted trees are fitted anew, and every member of an ensemble learns by itself again, so trees and the shares of a
-mixture are left behind.
+Boosted trees and linear functions are fitted anew, and every member of an ensemble learns by itself again, so these and
+the shares of a mixture are left behind.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from smilenn.model.auxiliaries import FreeNet
 from smilenn.model.encoders import Branch, Encoder, Linear, Ramps, Trees
 from smilenn.model.net import SmileNet
 from smilenn.train.curved import Units
+from smilenn.train.linear import NAME as LINEAR
 
 OTHER = "The model to start from has another network, in {}; fit anew, or with the parameters it was fitted with."
 
@@ -39,12 +40,12 @@ OTHER = "The model to start from has another network, in {}; fit anew, or with t
 def adopt_(net: SmileNet, start: SmileNet) -> bool:
     """Give the fresh `net` the weights of `start`, which is left alone; other shapes are an error.
 
-    Returns whether there were any: a start of trees alone has none, since trees are always fitted anew.
+    Returns whether there were any: a start of members alone that are always fitted anew has none.
 
     A start that no step could move, since nothing of its inputs reaches the outputs, is one too.
     """
     units = net.lower.keep if isinstance(net.lower.keep, Units) else None
-    if _trees_alone(start):
+    if _fitted_alone(net, start):
         return False
     start = _members(net, start)
     if (net.encoder is None) != (start.encoder is None) or net.lower.kind != start.lower.kind:
@@ -66,23 +67,32 @@ def adopt_(net: SmileNet, start: SmileNet) -> bool:
     return True
 
 
-def _trees_alone(net: SmileNet) -> bool:
-    learned = [] if net.encoder is None else net.encoder.learned
-    return bool(learned) and all(_is_trees(branch) for branch in learned)
+def _fitted_alone(fresh: SmileNet, start: SmileNet) -> bool:
+    learned = [] if start.encoder is None else start.encoder.learned
+    ensemble = fresh.encoder is not None and fresh.encoder.groups > 0  # an encoder of the user's may be linear too
+    return bool(learned) and all(_is_fitted(branch) if ensemble else _is_trees(branch) for branch in learned)
 
 
 def _is_trees(branch: Branch) -> bool:
     return any(isinstance(layer, Trees) for layer in branch.layers)
 
 
+def _is_fitted(branch: Branch) -> bool:
+    """Whether a member of an ensemble is one of those that are fitted by themselves (train/fitted.py)."""
+    alone = len(branch.layers) == 1 and isinstance(branch.layers[0], Linear)
+    return _is_trees(branch) or (alone and branch.name.startswith(LINEAR))
+
+
 def _members(fresh: SmileNet, start: SmileNet) -> SmileNet:
-    """`start` without trees, each of its members with an equal share, where `fresh` is an ensemble of networks."""
+    """`start` without trees and linear functions, each of its members with an equal share, where `fresh` is an
+    ensemble of networks.
+    """
     own, encoder = fresh.encoder, start.encoder
     if own is None or encoder is None or not own.groups or len(own.learned) < len(own.branches):
         return start
-    trees = np.array([_is_trees(branch) for branch in encoder.learned])
-    out, kept = copy.deepcopy(start), [b for b, tree in zip(encoder.learned, trees, strict=True) if not tree]
-    inside = torch.as_tensor(np.repeat(~trees, [branch.outputs for branch in encoder.learned]))
+    fitted = np.array([_is_fitted(branch) for branch in encoder.learned])
+    out, kept = copy.deepcopy(start), [b for b, other in zip(encoder.learned, fitted, strict=True) if not other]
+    inside = torch.as_tensor(np.repeat(~fitted, [branch.outputs for branch in encoder.learned]))
     out.encoder = Encoder(encoder.domain, copy.deepcopy(kept))
     out.encoder.lo.copy_(encoder.lo[inside])
     out.encoder.hi.copy_(encoder.hi[inside])

@@ -29,7 +29,7 @@ from smilenn.train.recipes.words import reasons
 
 FEWEST, MOST, SHARED = 8, 64, 128  # ramps of a number
 RATE = 3e-3
-SMALL = 2000  # rows up to which simple networks are tried beside wide ones
+SMALL = 5000  # rows up to which other networks are tried beside wide ones
 HARD = {Kind.CONVEX, Kind.CONCAVE, Kind.SYMMETRIC, Kind.DOMINATES}  # tight, and without a proof by slopes
 ALONE = {Kind.MONOTONE, Kind.FAIR, Kind.LIPSCHITZ}  # what an ensemble is made for without any of those
 JOINED = {*ALONE, Kind.ROBUST, Kind.SINGLE}  # what it keeps beside
@@ -63,7 +63,9 @@ def recipe(task: Task) -> Recipe | None:
         return None
     ramps, trees = plan.ramps(task), tree_signs(task, plan)
     members = networks(task.design.members, len(task.x)) if trees else task.design.members
-    made = branches_of(task, plan, tabular_kinds(ramps, len(task.x)) if trees else network_kinds(ramps), members)
+    made = branches_of(
+        task, plan, tabular_kinds(ramps, len(task.x), task.classify) if trees else network_kinds(ramps), members
+    )
     encoder = Encoder(task.domain, made.branches, groups=members, parts=len(plan.readings))
     net = averaged(
         task.domain,
@@ -91,12 +93,15 @@ def networks(members: int, rows: int) -> int:
     return members if rows <= SMALL else max(1, members // 2)
 
 
-def tabular_kinds(ramps: int, rows: int) -> list[NetworkKind]:
-    """The kinds beside trees. Wide networks with little decay are the best of them from some hundred rows on; the
-    simpler ones still help a small table. Kept rows of larger ones never gave them a share.
+def tabular_kinds(ramps: int, rows: int, classify: bool) -> list[NetworkKind]:
+    """The kinds beside trees and linear functions. Wide networks with little decay are the best of them from some
+    hundred rows on. Smooth ones read every number as it is instead of by its quantiles: they help small tables, and
+    classes of any size. Deep ones, which decay more, help small tables.
     """
-    wide = NetworkKind("wide", 2 * ramps, (64, 64), 1.0, 0.02)
-    return [wide, *(network_kinds(ramps) if rows <= SMALL else ())]
+    wide, smooth = NetworkKind("wide", 2 * ramps, (64, 64), 1.0, 0.02), NetworkKind("smooth", 1, (64, 64), 1.0, 0.1)
+    if rows > SMALL:
+        return [wide, smooth] if classify else [wide]
+    return [wide, NetworkKind("deep", ramps, (32, 32)), smooth]
 
 
 def network_kinds(ramps: int) -> list[NetworkKind]:

@@ -1,0 +1,26 @@
+"""Members of an ensemble that are fitted by themselves, apart from the networks: boosted trees, linear functions.
+
+    e_tg  =  the member of output t in group g, fitted on the rows that group g may learn from
+
+All of one name count as one kind where shares are chosen (mixing.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from smilenn.model.encoders import Branch
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Branches of one kind, a list for every group, each with all outputs of the network in order; none: no member."""
+
+    name: str
+    groups: tuple[tuple[Branch, ...], ...] = ()
+
+    def outputs(self, group: int, u: torch.Tensor) -> torch.Tensor:
+        """e [B, o] of a group at u [B, m]."""
+        return torch.cat([branch(u) for branch in self.groups[group]], dim=1)
