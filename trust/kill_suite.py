@@ -115,7 +115,7 @@ def _limits(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
     def ask(loaded: SimpleNamespace) -> Any:
         module = loaded.check if fast else loaded.check_reference
         out = []
-        for name, start in (("NODES" if fast else "MOST_NODES", 1 << 8), ("WORK" if fast else "MOST_WORK", 1 << 16)):
+        for name, start in (("NODES" if fast else "MOST_NODES", 1 << 8), ("WORK" if fast else "MOST_WORK", 1 << 20)):
             low, high = 0, start  # refused at low - 1, checked at high
             while low < high:
                 middle = (low + high) // 2
@@ -258,8 +258,9 @@ def _printed(main: Callable[[list[str]], int], arguments: list[str], encoding: s
 def constants(loaded: SimpleNamespace) -> Any:
     """Numbers that docs/certificate.md fixes."""
     m = loaded.check
-    sizes = m.MIB, m.NODES, m.WORK, m.DENOMINATOR, m.BITS, m.LAYERS, m.LONG, m.LEMMAS, m.USES, m.ENCODING, m.SIZE
-    return sizes, m.ALL, m.FILES, m.PROPERTIES, m.EXIT, m.U, m.ETA, m.HUGE, m.OVERFLOW, m.HIDDEN, m.FRACTION
+    sizes = m.MIB, m.NODES, m.WORK, m.DENOMINATOR, m.BITS, m.LAYERS, m.LEMMAS, m.USES, m.ENCODING, m.SIZE
+    units = m.ROW, m.NODE, m.CASE, m.LONG, m.STEEP
+    return sizes, units, m.ALL, m.FILES, m.PROPERTIES, m.EXIT, m.U, m.ETA, m.HUGE, m.OVERFLOW, m.HIDDEN, m.FRACTION
 
 
 def sizes_of_files(loaded: SimpleNamespace) -> Any:
@@ -889,6 +890,8 @@ def reference_constants(loaded: SimpleNamespace) -> Any:
         loaded.exact_claims.LARGEST_DENOMINATOR,
         loaded.exact_claims.SHARE,
         loaded.exact_work.MOST_DIGITS,
+        loaded.exact_work.COORDINATE_DIGITS,
+        loaded.exact_work.SLOPE_DIGITS,
         loaded.exact_folder.NEEDED,
         loaded.exact_net.MOST_LAYERS,
         e.U,

@@ -264,11 +264,12 @@ let bounds (model : Model.t) copies spend left reader where net premise ready go
       | None -> refuse "the order rule does not apply, or a number may overflow") in
   let numbered = Array.of_list goals and found = Hashtbl.create 16 in
   let zero = Checker.DOps.zero in
-  let count nodes lemmas = spend nodes (model.Model.node_work copies nodes lemmas) in
+  let count ?(extra = 0) ?(by = 1) nodes lemmas =
+    spend nodes (Model.times by (model.Model.node_work copies nodes lemmas extra)) in
   let shown goal = function
     | Leaf leaf ->
       let shown, nodes = Proofs.read shape (Lazy.force ready) copies (left ()) reader leaf in
-      count nodes leaf.Proofs.lemmas;
+      count ~extra:(List.length (Lazy.force ready).Checker.r_rows) nodes leaf.Proofs.lemmas;
       shown
     | Sweep ->
       need (List.length model.Model.source = 1 && (Lazy.force ready).Checker.r_rows = []) "the sweep rule is for one input and no extra rows";
@@ -293,7 +294,7 @@ let bounds (model : Model.t) copies spend left reader where net premise ready go
       let own = Checker.row_goal ready goal in
       differences model own;
       need (List.exists (fun v -> Q.sign (value v) <> 0) own.D.a1) "the signs rule is for rows over outputs";
-      count (copies * (1 + List.length ready.Checker.r_rows)) 0;
+      count ~by:(Long.signs ready.Checker.r_rows) (copies * (1 + List.length ready.Checker.r_rows)) 0;
       Checker.Own (Advice.signs ready (strips net premise ready) (D.psi_of ready.Checker.r_net own)) in
   let one at proof =
     let goal = numbered.(at) in
@@ -372,7 +373,7 @@ let check_cases task premise rows clauses rooms root =
     let most = if Q.gt (excess other) (excess one) then other else one in
     { most with holds = one.holds && other.holds } in
   let one_case premise node =
-    spend 0 (model.Model.claim_work + List.fold_left (fun s r -> s + 1 + List.length r.terms) 0 (all_rows c));
+    spend 0 (model.Model.claim_work + (16 * List.fold_left (fun s r -> s + 1 + List.length r.terms) 0 (all_rows c)));
     let weights, common = read_weights c node in
     let means = match Checker.means weights clauses with Some m -> m | None -> refuse "weights are not those of a mean" in
     let found = rows_of task premise common (List.map snd rows @ means) node in

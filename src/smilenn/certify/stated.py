@@ -121,7 +121,9 @@ def space(model: Mapping[str, Any]) -> tuple[Domain, Outputs, list[str] | None]:
     table = model.get("table", model.get("learned", {}))
     classes = tuple(map(class_name, table.get("class_outputs", table.get("classes", ()))))
     role = ROLES.get(table.get("task", ""), "output")
-    outputs = Outputs(tuple(net["outputs"]), classes, str(table.get("target", "")), role)
+    outputs = Outputs(
+        tuple(net["outputs"]), classes, str(table.get("target", "")), role, str(table.get("positive", ""))
+    )
     return Domain.from_json(net["domain"]), outputs, table.get("columns")
 
 

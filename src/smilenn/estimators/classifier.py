@@ -37,10 +37,10 @@ from smilenn.estimators.stability import largest_changes, stable
 from smilenn.estimators.targets import (
     Target,
     TaskName,
-    check_positive,
     class_names,
     decisions,
     started_decisions,
+    with_positive,
 )
 from smilenn.properties.base import read_number
 from smilenn.properties.claim import Claim
@@ -116,9 +116,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     def read_target(self, y: np.ndarray, names: Sequence[str]) -> Target:
         """The target y [n] of classes, or [n, o] of labels (called `names`), as numbers."""
         target = decisions(y, names)
-        if self.positive is not None:
-            check_positive(self.positive, target)
-        return target
+        return target if self.positive is None else with_positive(self.positive, target)
 
     def _usual_output(self) -> str | None:
         return None if self.positive is None else class_names(np.array([self.positive]))[0]

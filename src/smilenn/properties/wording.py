@@ -37,7 +37,15 @@ from smilenn.properties.meaning import (
     Traded,
     Unnamed,
 )
-from smilenn.properties.naming import amount, class_words, forms_words, joined, linear_words, output_words
+from smilenn.properties.naming import (
+    amount,
+    class_words,
+    either_way,
+    forms_words,
+    joined,
+    linear_words,
+    output_words,
+)
 from smilenn.properties.recognise import meaning
 from smilenn.properties.values import MOST_VALUES, reach_words, value_words
 
@@ -126,7 +134,7 @@ def _sentence(found: Meaning, outputs: Outputs | None, domain: Domain | None) ->
             return f"{_nearby(found)}, everything else equal, {_moves(found.forms, outputs, found.eps)}"
         case Slope(feature, bound, forms, slack):
             changes = f"changes by at most {amount(bound)} per unit of {feature!r}{_plus(slack)}"
-            return f"everything else equal, {forms_words(forms, outputs, 'every')} {changes}"
+            return f"everything else equal, {forms_words(either_way(forms, outputs), outputs, 'every')} {changes}"
         case Curved():
             return _curved(found, outputs)
         case Permuted(cycles, forms, eps):
@@ -187,6 +195,7 @@ def _plus(slack: Fraction) -> str:
 
 
 def _moves(forms: Sequence[Linear], outputs: Outputs | None, eps: Fraction) -> str:
+    forms = either_way(forms, outputs)
     if not eps:
         return f"leaves {forms_words(forms, outputs, 'every')} unchanged"
     return f"changes {forms_words(forms, outputs, 'any')} by at most {amount(eps)}"

@@ -32,7 +32,7 @@ from smilenn.certify.reference.strict import (
 )
 from smilenn.certify.reference.version2 import Version, without_sentence
 
-MOST_NODES, MOST_WORK, MOST_SLOPES = 1 << 24, 1 << 33, 1 << 22
+MOST_NODES, MOST_WORK, MOST_SLOPES = 1 << 24, 1 << 31, 1 << 22
 CERTIFICATE_KEYS = {"format", "version", "profile", "proofs", "proofs_sha256", "claims"}
 PLACE_KEYS = {"rule", "bits", "start", "length"}
 
@@ -221,7 +221,7 @@ def _cases(
         above, end = _cases(node["above"], whole, (*path, sides[1]), binary, end, net, spent)
         return below + above, end
     as_object(node, {"weights", "witness", "rows"}, "A case")
-    spent[0] += claim.size
+    spent[0] += 16 * claim.size
     need(spent[0] <= MOST_WORK, "The cases of the claims are more work to check than those of a certificate may be.")
     weights, rows = as_list(node["weights"], "'weights'"), list(claim.then)
     need(len(weights) == len(claim.either), "A case does not have weights for every clause.")
