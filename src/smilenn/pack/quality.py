@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from smilenn.report.decisions import about_positive, ks
+from smilenn.report.decisions import ks
 from smilenn.report.findings import Findings
 from smilenn.report.quality import Estimate, bootstrap, members, wilson
 from smilenn.report.standing import auc
@@ -38,9 +38,9 @@ def decisions(found: Findings) -> dict[str, Any] | None:
     apart = bootstrap(lambda at: ks(true[at].astype(float), logit[at]), len(true))
     every = np.ones(len(true), dtype=bool)
     groups = [("all rows", "", every), *members(found.model.domain_, rows.x)]
-    true, said, positive = about_positive(found, true, logit > 0)
+    true, said = true != found.turned, (logit > 0) != found.turned
     return {
-        "positive": positive,
+        "positive": found.positive_class,
         "AUC": asdict(area),
         "KS": asdict(apart),
         "groups": [

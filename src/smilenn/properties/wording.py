@@ -133,8 +133,9 @@ def _sentence(found: Meaning, outputs: Outputs | None, domain: Domain | None) ->
         case Near():
             return f"{_nearby(found)}, everything else equal, {_moves(found.forms, outputs, found.eps)}"
         case Slope(feature, bound, forms, slack):
-            changes = f"changes by at most {amount(bound)} per unit of {feature!r}{_plus(slack)}"
-            return f"everything else equal, {forms_words(either_way(forms, outputs), outputs, 'every')} {changes}"
+            who = forms_words(either_way(forms, outputs), outputs, "every")
+            most = f"by at most {amount(bound)} per unit of {feature!r}{_plus(slack)}"
+            return f"everything else equal, {who} {_verb(who, 'changes', 'change')} {most}"
         case Curved():
             return _curved(found, outputs)
         case Permuted(cycles, forms, eps):
@@ -153,7 +154,8 @@ def _on_one(found: Meaning, outputs: Outputs | None, domain: Domain | None) -> s
     """Statements on the outputs of one input."""
     match found:
         case Limited(forms, lo, hi, conditions):
-            return _whenever(conditions, f"{forms_words(forms, outputs, 'every')} {_range(lo, hi)}", domain)
+            who = forms_words(forms, outputs, "every")
+            return _whenever(conditions, f"{who} {_range(lo, hi, who)}", domain)
         case Chain(names, conditions, slack):
             return _whenever(conditions, _chain(names, slack, outputs), domain)
         case Apart(names, conditions, slack):
@@ -167,10 +169,9 @@ def _on_one(found: Meaning, outputs: Outputs | None, domain: Domain | None) -> s
 
 def _chain(names: Sequence[str], slack: Fraction, outputs: Outputs | None) -> str:
     """``f is never above g, nor g above h``."""
-    steps = [
-        f"{output_words(outputs, one)} {'is never ' if not i else ''}above {output_words(outputs, other)}"
-        for i, (one, other) in enumerate(pairwise(names))
-    ]
+    said = [output_words(outputs, name) for name in names]
+    never = f"{_verb(said[0], 'is', 'are')} never "
+    steps = [f"{one} {never if not i else ''}above {other}" for i, (one, other) in enumerate(pairwise(said))]
     return ", nor ".join(steps) + (f"{',' if len(steps) > 1 else ''}{_by_more(slack)}" if slack else "")
 
 
@@ -254,10 +255,9 @@ def _amount(low: Fraction, high: Fraction) -> str:
 def _curved(found: Curved, outputs: Outputs | None) -> str:
     side = "at most" if found.sign > 0 else "at least"
     off = f", up to {amount(found.slack / 2)}" if found.slack else ""
-    return (
-        f"halfway between two values of {_names(found.features)}, everything else equal, "
-        f"{forms_words(found.forms, outputs, 'every')} is {side} the mean of its two values there{off}"
-    )
+    who = forms_words(found.forms, outputs, "every")
+    mean = f"{_verb(who, 'is', 'are')} {side} the mean of {_verb(who, 'its', 'their')} two values there{off}"
+    return f"halfway between two values of {_names(found.features)}, everything else equal, {who} {mean}"
 
 
 def _permutation(cycles: Sequence[Sequence[str]]) -> str:
@@ -272,13 +272,15 @@ def _permutation(cycles: Sequence[Sequence[str]]) -> str:
     return joined(parts)
 
 
-def _range(lo: Fraction | None, hi: Fraction | None) -> str:
+def _range(lo: Fraction | None, hi: Fraction | None, who: str) -> str:
+    be = _verb(who, "is", "are")
     if lo is None and hi is not None:
-        return f"is at most {amount(hi)}"
+        return f"{be} at most {amount(hi)}"
     if hi is None and lo is not None:
-        return f"is at least {amount(lo)}"
+        return f"{be} at least {amount(lo)}"
     assert lo is not None and hi is not None
-    return f"is {amount(lo)}" if lo == hi else f"lies between {amount(lo)} and {amount(hi)}"
+    lie = _verb(who, "lies", "lie")
+    return f"{be} {amount(lo)}" if lo == hi else f"{lie} between {amount(lo)} and {amount(hi)}"
 
 
 def _apart(names: Sequence[str], slack: Fraction, outputs: Outputs | None) -> str:
@@ -326,6 +328,11 @@ def _conditions(rows: Sequence[Inequality], domain: Domain | None) -> list[str]:
 
 
 # ---- small words ----------------------------------------------------------------------------------------------------
+
+
+def _verb(who: str, one: str, many: str) -> str:
+    """Log-odds are many; everything else that a sentence is about is one."""
+    return many if who.startswith("the log-odds of ") or who.endswith(" log-odds") else one
 
 
 def _names(names: Sequence[str], last: str = "and") -> str:

@@ -11,17 +11,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from smilenn.domain import Domain
 from smilenn.report.elements import estimate_text, table
-from smilenn.report.findings import Findings
 from smilenn.report.quality import Estimate, bootstrap, members
 from smilenn.report.standing import auc
 from smilenn.report.svg import number, text
 
 
-def decisions(found: Findings, y: np.ndarray, logit: np.ndarray, x: np.ndarray) -> str:
-    """The part of a page about labels y [n] in {0, 1} and log-odds [n] of rows x [n, m]; both classes occur."""
-    true, said, positive = about_positive(found, y > 0.5, logit > 0)
-    name = text(repr(positive))
+def decisions(
+    y: np.ndarray, logit: np.ndarray, domain: Domain, x: np.ndarray, positive: str, *, turned: bool = False
+) -> str:
+    """The part of a page about labels y [n] in {0, 1} and log-odds [n] of rows x [n, m]; both classes occur.
+
+    `positive` is the class called 1, or with `turned` the other one.
+    """
+    true, said, name = (y > 0.5) != turned, (logit > 0) != turned, text(repr(positive))
     area = bootstrap(lambda rows: _auc(y[rows], logit[rows]), len(y))
     ends = [None if v is None else 2 * v - 1 for v in (area.low, area.high)]
     gini = Estimate(2 * area.value - 1, *ends)
@@ -31,7 +35,7 @@ def decisions(found: Findings, y: np.ndarray, logit: np.ndarray, x: np.ndarray) 
         (f"{word} {name}", str(int((said & kind).sum())), str(int((~said & kind).sum())))
         for word, kind in (("actually", true), ("actually not", ~true))
     ]
-    groups = [(f"{text(feature)}: {text(value)}", rows) for feature, value, rows in members(found.model.domain_, x)]
+    groups = [(f"{text(feature)}: {text(value)}", rows) for feature, value, rows in members(domain, x)]
     lines = [(who, str(int(rows.sum())), *rates(true[rows], said[rows])) for who, rows in groups]
     heads = ("group", "rows", f"predicted {name}", "false positive rate", "false negative rate")
     every = ("all rows", str(len(y)), *rates(true, said))
@@ -44,13 +48,6 @@ def decisions(found: Findings, y: np.ndarray, logit: np.ndarray, x: np.ndarray) 
             table(heads, [every, *lines]),
         )
     )
-
-
-def about_positive(found: Findings, true: np.ndarray, said: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
-    """Which rows are of the positive class and which are said to be, both [n] given of the second; and its name."""
-    if not found.turned:
-        return true, said, found.positive
-    return ~true, ~said, found.model.outputs_.positive
 
 
 def rates(true: np.ndarray, said: np.ndarray) -> tuple[str, str, str]:

@@ -128,6 +128,11 @@ class Findings:
         return bool(outputs.positive) and outputs.positive == outputs.classes[0]
 
     @property
+    def positive_class(self) -> str:
+        """The class of two that was called the positive one, else the second."""
+        return self.model.outputs_.positive or self.positive
+
+    @property
     def unit(self) -> str:
         """What a bound is counted in: `` in log-odds``, `` on a margin between classes`` or nothing."""
         return UNITS.get(self.model.task, "")
