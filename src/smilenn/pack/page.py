@@ -213,7 +213,7 @@ def _sensitivity(found: Files) -> str:
         (
             table(("rule", "certified", "checked bound", "largest found", "rows tried"), rules) if rules else "",
             "<p class='soft'>Found is the largest left side minus right side that a search saw around rows; where it "
-            "is at most 0, the rule holds there. The checked bound covers every input.</p>"
+            "is not above zero, the rule holds there. The checked bound covers every input.</p>"
             if rules
             else "",
             f"<h3>Proved directions</h3>{bullets(proved)}" if proved else "",
