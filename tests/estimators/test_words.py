@@ -71,7 +71,7 @@ def test_a_false_sentence_is_never_said_as_certified(lie, tmp_path):
     lie.save(tmp_path / "lie")
     loaded = smilenn.load(tmp_path / "lie")
     said = "Raising 'debt', everything else equal, never lowers the predicted 'y' by more than 1000000."
-    comment = "comment (not checked): Raising 'income', everything else equal, never lowers the output."
+    comment = "comment (not checked): \"Raising 'income', everything else equal, never lowers the output.\""
     found = gather(loaded)
     for text in (loaded.certificate_.statement, judgement_text(loaded)):
         lines = [line.strip().removeprefix("- ") for line in text.splitlines()]

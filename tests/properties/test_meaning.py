@@ -515,7 +515,7 @@ def test_a_false_sentence_is_a_comment():
     assert say(lie, PRICE) == (
         "Raising 'x', everything else equal, never lowers the predicted 'price' by more than 1000000."
     )
-    assert comment(lie, PRICE) == "comment (not checked): It never\\nfalls."
+    assert comment(lie, PRICE) == 'comment (not checked): "It never\\nfalls."'
     assert comment(replace(lie, sentence=say(lie, PRICE)), PRICE) == "" == comment(replace(lie, sentence=""), PRICE)
 
 

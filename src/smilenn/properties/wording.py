@@ -76,11 +76,13 @@ def formula_sentence(claim: Claim) -> str:
 
 
 def comment(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = None) -> str:
-    """What a user or a file wrote beside the claim, marked as such; empty where it is the sentence of the rows."""
+    """What a user or a file wrote beside the claim, marked as such; empty where it is the sentence of the rows.
+
+    It stands in quotes that it cannot end: a text that ends with "[certified]" has no mark.
+    """
     if not claim.sentence or claim.sentence == say(claim, outputs, domain):
         return ""
-    shown = "".join(c if c.isprintable() else in_quotes(c)[1:-1] for c in claim.sentence)
-    return f"{COMMENT}: {shown}"
+    return f"{COMMENT}: {in_quotes(claim.sentence)}"
 
 
 def beside(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = None) -> str:
