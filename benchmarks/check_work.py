@@ -353,7 +353,7 @@ def measured(files: Files) -> tuple[int, float, str, int]:
 
 def main() -> None:
     """One line a kind."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="µs for a unit of work")
     parser.add_argument("kinds", nargs="*")
     chosen = parser.parse_args().kinds
     for name in [k for k in KINDS if not chosen or any(c in k for c in chosen)]:

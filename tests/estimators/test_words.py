@@ -371,6 +371,14 @@ def test_a_share_of_none_or_all_has_an_exact_end(hits):
     assert (found.low, found.high)[hits > 0] == float(hits > 0)
 
 
+def test_a_model_of_labels_shows_itself_in_a_notebook():
+    # scikit-learn asks for every attribute; the positive class of labels was an IndexError
+    labels = pd.DataFrame({"late": X.debt > 0.5, "poor": X.income < 5}).astype(int)
+    model = SmileClassifier(properties=[Bounded(-3, 3)], **QUICK).fit(X, labels)
+    assert model.positive_class == "" and "positive_class" in dir(model)
+    assert "Every label's log-odds lie between -3 and 3." in html.unescape(model._repr_html_())
+
+
 def test_a_stored_sentence_that_the_rows_give_too_is_said_once(fair, lie, tmp_path):
     for name, model, comments in (("fair", fair, 0), ("lie", lie, 1)):
         model.save(tmp_path / name)

@@ -43,5 +43,5 @@ def _wrong(cell: Any) -> str:
 def _wrong_number(cell: Rational) -> str:
     """What is wrong with a whole number or a fraction."""
     if isinstance(cell, (int, np.integer)):
-        return " is too large; give a finite number." if abs(cell) > LARGEST else ""
+        return " is too large; give a finite number." if abs(int(cell)) > LARGEST else ""
     return f" is a {type(cell).__name__}; turn the column into floats first."

@@ -123,8 +123,11 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
 
     @property
     def positive_class(self) -> str:
-        """The class of two that rules with a direction are about unless they name one, as it is called in sentences."""
-        return self._usual_output() or self.outputs_.classes[1]
+        """The class of two that rules with a direction are about unless they name one, as it is called in sentences.
+
+        Empty for several classes and for labels.
+        """
+        return self._usual_output() or (self.outputs_.classes[1] if len(self.outputs_.classes) == 2 else "")
 
     def _start(self, target: Target, weight: np.ndarray) -> tuple[Target, np.ndarray]:
         return started_decisions(target, self.class_weight, weight)

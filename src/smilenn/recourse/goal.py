@@ -68,12 +68,13 @@ class Goal:
 
 def gain_words(goal: Goal, outputs: Outputs) -> str:
     """What a gain does, in words: ``add to the log-odds of 'loan' = 'yes'``, ``take off the predicted 'price'``."""
+    first: Linear = next(iter(goal.forms))
     if len(goal.forms) > 1:
-        wanted = next(name for coef, name in goal.forms[0] if coef > 0)
+        wanted = next(name for coef, name in first if coef > 0)
         return f"add to the smallest margin of {wanted!r} over another class"
-    ((coef, name),) = goal.forms[0]
+    ((coef, name),) = first
     if outputs.classes or coef > 0:
-        return f"add to {form_words(goal.forms[0], outputs)}"
+        return f"add to {form_words(first, outputs)}"
     return f"take off {output_words(outputs, name)}"
 
 
