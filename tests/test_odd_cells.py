@@ -6,8 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from smilenn import SmileClassifier, SmileError, SmileRegressor
+from smilenn.cli import app
 
 pytestmark = pytest.mark.usefixtures("quick_module")
 N = 30
@@ -90,3 +92,26 @@ def test_weights_that_are_no_numbers():
 def test_a_column_without_a_name_is_no_target():
     with pytest.raises(SmileError, match="A feature needs a non-empty text as its name"):
         SmileRegressor(**QUICK).fit(pd.DataFrame({"": BASE, "b": BASE[::-1]}), BASE)
+
+
+@pytest.mark.parametrize(("cell", "kind"), [([1, 2], "ndarray"), ({"u": 1}, "dict")])
+def test_a_parquet_file_of_lists_or_structures(tmp_path, cell, kind):
+    # "an error that should not happen (TypeError: unhashable type)"
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": BASE, "c": [cell] * N, "y": BASE}).to_parquet(path)
+    found = CliRunner().invoke(
+        app, ["fit", str(path), "--target", "y", "--increasing", "a", "--out", str(tmp_path / "m")]
+    )
+    assert found.exit_code == 2 and not (tmp_path / "m").exists()
+    said = " ".join(found.output.split())
+    assert f"row 2, column 'c': the argument must be a string or a number, not '{kind}'; give every part" in said
+
+
+def test_a_long_number_of_a_file_is_cut(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "\n".join(f"{'9' * 300 if i == 3 else v},{v}" for i, v in enumerate(BASE)))
+    found = CliRunner().invoke(
+        app, ["fit", str(path), "--target", "y", "--increasing", "a", "--out", str(tmp_path / "m")]
+    )
+    assert found.exit_code == 2 and "row 5, column 'a' holds 99999999" in " ".join(found.output.split())
+    assert len(found.output) < 300 + len(str(path))
