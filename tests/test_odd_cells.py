@@ -115,3 +115,10 @@ def test_a_long_number_of_a_file_is_cut(tmp_path):
     )
     assert found.exit_code == 2 and "row 5, column 'a' holds 99999999" in " ".join(found.output.split())
     assert len(found.output) < 300 + len(str(path))
+
+
+def test_rows_of_a_part_of_a_file_have_the_numbers_of_the_file(model):
+    table = pd.DataFrame({"a": BASE, "c": with_cell([1])})
+    for read in (model.read_rows, model.encoded):
+        with pytest.raises(SmileError, match="Row 1003, column 'c': "):
+            read(table, first_row=1000)

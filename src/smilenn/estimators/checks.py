@@ -24,7 +24,9 @@ class CellTypeError(SmileError, TypeError):
     """A cell that is neither a number nor a text."""
 
 
-def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+def check_inputs(
+    X: Any, estimator: str, columns: Sequence[str] | None = None, *, first_row: int = 0
+) -> pd.DataFrame:
     """X as a frame; `columns` are those of the training data, whose order and number an array must have."""
     if _is_sparse(X):
         raise CellTypeError("Sparse data is not supported; pass a data frame or X.toarray().")
@@ -54,8 +56,8 @@ def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -
     for place, name in enumerate(frame.columns):
         column = frame.iloc[:, place]
         if column.dtype == object:
-            _check_cells(column, str(name))
-    return _without_long_floats(frame)
+            _check_cells(column, str(name), first_row)
+    return _without_long_floats(frame, first_row)
 
 
 def _is_sparse(values: Any) -> bool:
@@ -66,14 +68,14 @@ def _is_sparse(values: Any) -> bool:
     return sparse.issparse(values)
 
 
-def _check_cells(column: pd.Series, name: str) -> None:
+def _check_cells(column: pd.Series, name: str, first_row: int) -> None:
     found = odd_cell(column)
     if found is not None:
         row, wrong = found
-        raise CellTypeError(f"Row {row}, column {name!r}{wrong}")
+        raise CellTypeError(f"Row {first_row + row}, column {name!r}{wrong}")
 
 
-def _without_long_floats(frame: pd.DataFrame) -> pd.DataFrame:
+def _without_long_floats(frame: pd.DataFrame, first_row: int) -> pd.DataFrame:
     """Long floats as float64, which pandas has an index for; one that float64 would round is refused."""
     short = {}
     for name, column in frame.items():
@@ -82,7 +84,7 @@ def _without_long_floats(frame: pd.DataFrame) -> pd.DataFrame:
             short[name] = values.astype(np.float64)
             odd = np.flatnonzero((values != short[name]) & ~np.isnan(values))
             if odd.size:
-                where = f"Row {int(odd[0])}, column {str(name)!r}"
+                where = f"Row {first_row + int(odd[0])}, column {str(name)!r}"
                 raise SmileError(f"{where} has more digits than float64 holds; round the column first.")
     return with_columns(frame, short) if short else frame
 
