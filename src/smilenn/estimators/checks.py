@@ -24,9 +24,7 @@ class CellTypeError(SmileError, TypeError):
     """A cell that is neither a number nor a text."""
 
 
-def check_inputs(
-    X: Any, estimator: str, columns: Sequence[str] | None = None, *, first_row: int = 0
-) -> pd.DataFrame:
+def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None, *, first_row: int = 0) -> pd.DataFrame:
     """X as a frame; `columns` are those of the training data, whose order and number an array must have."""
     if _is_sparse(X):
         raise CellTypeError("Sparse data is not supported; pass a data frame or X.toarray().")
