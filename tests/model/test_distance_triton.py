@@ -53,12 +53,41 @@ def test_an_input_without_a_gradient_gets_none():
     assert x.grad is None and w.grad is not None and torch.isfinite(w.grad).all()
 
 
-def test_every_tile_gives_the_same_bits():
-    from smilenn.model.encoders.distance_triton import TILES, norms, slopes
+@pytest.mark.parametrize("parts", [1, 2, 4])
+def test_every_tile_gives_the_same_bits(parts):
+    from smilenn.model.encoders.distance_triton import Tile, norms, slopes
 
-    x, w, _ = (one.float().T.contiguous().cuda() for one in pair(3))  # [K, B] and [K, N]
+    tiles = [Tile(64, 32, 2), Tile(32, 32, 4), Tile(16, 32, 4), Tile(64, 64, 4)]
+    g = torch.Generator().manual_seed(3)
+    x, w = (torch.randn(64, count, generator=g).cuda() for count in (ROWS, 64))  # [K, B] and [K, N]
     power = power_near(18.0)
-    out = [norms(x, w, power, tile)[0] for tile in TILES]
-    scale, g = 1 / out[0], torch.randn_like(out[0])
-    to_x = [slopes(x, w.T.contiguous(), scale, g, power, tile) for tile in TILES]
+    out = [norms(x, w, power, tile, parts)[0] for tile in tiles]
+    scale, weights = 1 / out[0], torch.randn_like(out[0])
+    to_x = [slopes(x, w.T.contiguous(), scale, weights, power, tile, parts) for tile in tiles]
     assert all(torch.equal(one, found[0]) for found in (out, to_x) for one in found)
+
+
+@pytest.mark.parametrize("p", [8.0, 258.0, None])
+def test_parts_are_put_together(p):
+    """Few units and many inputs: maxima and sums are cut, and the first of equal maxima counts, as without parts."""
+    from smilenn.model.encoders.distance_triton import NORMS, norms, plan
+
+    g = torch.Generator().manual_seed(4)
+    x, w = (torch.randint(-9, 9, (512, count), generator=g).float().cuda() for count in (ROWS, 10))
+    assert plan(512, 10, ROWS, NORMS).parts == 8
+    power = None if p is None else power_near(p)
+    (value, place), (known, first) = norms(x, w, power), norms(x, w, power, parts=1)
+    assert torch.allclose(value, known, rtol=1e-6)
+    if p is None:
+        assert place is not None and first is not None and torch.equal(place, first) and torch.equal(value, known)
+
+
+def test_how_many_parts_there_are_follows_from_the_shapes():
+    from smilenn.model.encoders.distance_triton import LEAST, NORMS, plan
+
+    assert plan(2560, 2560, 2560, NORMS).parts == 1  # tiles enough
+    assert plan(2560, 2560, 128, NORMS).parts * 160 >= NORMS.busy
+    assert plan(783, 10, 128, NORMS).parts == 1  # an odd number of terms is not halved
+    assert plan(2 * LEAST - 2, 10, 128, NORMS).parts == 1
+    for terms in (784, 2560, 96):
+        assert terms % plan(terms, 10, 128, NORMS).parts == 0

@@ -7,6 +7,9 @@ import pytest
 import torch
 
 from smilenn.domain import Domain
+from smilenn.experiments import ten_classes
+from smilenn.experiments.study import Options
+from smilenn.model.encoders import Distance
 from smilenn.model.encoders.beside import beside
 from smilenn.model.encoders.powers import power_near
 from smilenn.model.encoders.robust import robust_encoder
@@ -55,6 +58,23 @@ def test_recorded_steps_are_those_taken_one_by_one(p):
     wanted, known = trained(Unrecorded, p)
     assert torch.equal(losses, wanted) and all(map(torch.equal, weights, known))
     assert len(set(losses.tolist())) == len(losses)  # every step saw its own rows and rate
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_distances_learn_in_float32_and_are_deployed_in_float64(tmp_path):
+    options = Options(True, device="cuda")
+    (x, y), _ = ten_classes.images(True, options)
+    made = []
+    for _ in range(2):  # the second goes on from a finished checkpoint, whose weights must not be rounded
+        fresh = ten_classes.fresh("ten-distances", 0.1, 0, True, "cuda")
+        fresh.config = fresh.config.replace(epochs=2)
+        made.append(fresh.fit(x[:320], y[:320], checkpoint=tmp_path / "state").net_)
+    types = {one.dtype for one in made[0].parameters()} | {one.dtype for one in made[0].buffers()}
+    assert torch.float32 not in types
+    first, again = (one.state_dict() for one in made)
+    assert first.keys() == again.keys() and all(torch.equal(first[name].cpu(), again[name].cpu()) for name in first)
+    layers = [one for one in made[0].encoder.modules() if isinstance(one, Distance)]
+    assert any(not torch.equal(one.bias, one.bias.float().double()) for one in layers)  # means of float64 rows
 
 
 def test_changes_of_an_epoch_are_those_of_its_batches_one_by_one():

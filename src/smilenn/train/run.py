@@ -31,7 +31,7 @@ from smilenn.train.boxed import boxed_epoch
 from smilenn.train.clock import Clock
 from smilenn.train.contractions import contraction_epoch, has_contractions, settle, spread
 from smilenn.train.curved import Units, merge_
-from smilenn.train.distances import distance_epoch, has_distances, recentre
+from smilenn.train.distances import distance_epoch, has_distances, learn_in_float32, recentre
 from smilenn.train.encoded import encoded_epoch, judged, keep_best, parameter_groups, shrink
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.feasible import start_feasible
@@ -86,6 +86,8 @@ class Run:
         elif not warm:
             rngs(task.seed, "pretrain", _SETUP)
             net.centre_(task.x)
+        if self.state.phase != "done":
+            learn_in_float32(net, optimizer)
 
     def _resume(self) -> None:
         """Go on from a checkpoint: its counterexamples, its counts, its time."""

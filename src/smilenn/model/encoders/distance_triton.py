@@ -1,13 +1,19 @@
 """The norms of powers.py as Triton kernels, float32: a pass for the maximum, a pass for the powers, nothing stored.
 
-Loops take several terms a turn, `AT_ONCE` differences a thread, in the same order: loads of one term are under way
-while another is computed. Where tiles cover the tensors without a rest nothing is masked. Sums run through the
-terms in their order whatever the tile, so tiles and warps change the time and no bit.
+A program computes one tile of the result. Where tiles are too few to keep a GPU busy, sums and maxima are cut into
+`parts` that programs of their own compute, and the parts are put together afterwards. How many there are follows from
+the shapes alone, so a step gives the same bits every time. Within a part terms are added in their order, whatever the
+tile, so tiles and warps change the time and no bit.
+
+Loops take several terms a turn, `AT_ONCE` differences a thread: loads of one term are under way while another is
+computed. A thread has 32 results, so that a number it loads serves several. Where tiles cover the tensors without a
+rest nothing is masked.
 
     forward     out[n, b] = ‖x[:, b] − w[:, n]‖_p          x [K, B], w [K, N]
-    backward    o[k, j] = Σ_l ((a[k, j] − v[l, k])·s[l, j])^(p−1)·g[l, j],  s = 1/out
+    backward    o[j, k] = Σ_l ((a[k, j] − v[l, k])·s[l, j])^(p−1)·g[l, j],  s = 1/out
 
-The gradients in x and in w are the same sum with the roles exchanged. This file is the one import of Triton.
+The gradients in x and in w are the same sum with the roles exchanged, and stored as x and w are. This file is the one
+import of Triton.
 """
 
 from __future__ import annotations
@@ -22,21 +28,27 @@ import triton.language as tl
 
 from smilenn.model.encoders.powers import Power
 
-BUSY = 300  # programs that keep a GPU busy: tiles are halved until there are as many
+LEAST = 64  # terms that a part has at least
 AT_ONCE = 128  # differences that a thread computes in one turn of a loop
 LANES = 32  # threads of a warp
+CELLS = 512  # results that a program puts together
 
 
 @dataclass(frozen=True)
 class Tile:
-    """What one program computes, rows × columns, and with how many warps."""
+    """What one program computes, rows × columns, with how many warps, and how many such programs keep a GPU busy.
+
+    Sums are cut in halves until there are as many.
+    """
 
     rows: int
     columns: int
     warps: int
+    busy: int = 0
 
 
-TILES = (Tile(64, 32, 2), Tile(32, 32, 4), Tile(16, 32, 4))  # the largest first; measured on an H200
+# measured on an H200 (benchmarks/tiles.py)
+NORMS, SLOPES = Tile(64, 32, 2, busy=1280), Tile(64, 64, 4, busy=640)
 
 
 @triton.jit
@@ -48,149 +60,208 @@ def _read(start, at, size, whole: tl.constexpr):
 
 
 @triton.jit
-def _forward(
+def _maxima(
     x,
     w,
     out,
     place,
-    K,
     N,
     B,
-    inverse,
-    steps: tl.constexpr,
-    three: tl.constexpr,
+    each,
     largest: tl.constexpr,
     turn: tl.constexpr,
     whole: tl.constexpr,
-    TN: tl.constexpr,
-    TB: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):
-    b = tl.program_id(0) * TB + tl.arange(0, TB)
-    n = tl.program_id(1) * TN + tl.arange(0, TN)
+    b = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
+    n = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+    part = tl.program_id(2)
     inside = None if whole else (n < N)[:, None] & (b < B)[None, :]
-    most = tl.load(out + n[:, None] * B + b[None, :], mask=inside)  # zeros, laid out as they are stored
-    at = tl.zeros([TN, TB], tl.int32)
-    for first in range(0, K, turn):
+    cells = part * N * B + n[:, None] * B + b[None, :]
+    most = tl.load(out + cells, mask=inside)  # zeros, laid out as they are stored
+    at = tl.zeros([ROWS, COLUMNS], tl.int32)
+    for first in range(part * each, (part + 1) * each, turn):
         for i in tl.static_range(turn):
             k = first + i
-            row, unit = _read(x + k * B, b, B, whole), _read(w + k * N, n, N, whole)
-            d = row[None, :] - unit[:, None]
+            d = _read(x + k * B, b, B, whole)[None, :] - _read(w + k * N, n, N, whole)[:, None]
             if largest:
-                more = tl.abs(d) > most
-                at = tl.where(more, tl.where(d < 0, 2 * k + 1, 2 * k), at)
+                at = tl.where(tl.abs(d) > most, tl.where(d < 0, 2 * k + 1, 2 * k), at)
             most = tl.maximum(most, tl.abs(d))
-    value = most
+    tl.store(out + cells, most, mask=inside)
     if largest:
-        tl.store(place + n[:, None] * B + b[None, :], at, mask=inside)
-    else:
-        scale = 1.0 / tl.maximum(most, 1e-30)
-        total = tl.zeros([TN, TB], tl.float32)
-        for first in range(0, K, turn):
-            for i in tl.static_range(turn):
-                k = first + i
-                row, unit = _read(x + k * B, b, B, whole), _read(w + k * N, n, N, whole)
-                d = (row[None, :] - unit[:, None]) * scale
-                square = d * d
-                e = square
-                if three:
-                    e = square * square * square
-                for _ in tl.static_range(steps):
-                    e = e * e
-                total += e * square
-        value = most * tl.exp2(tl.log2(tl.maximum(total, 1e-30)) * inverse)
-    tl.store(out + n[:, None] * B + b[None, :], value, mask=inside)
+        tl.store(place + cells, at, mask=inside)
 
 
 @triton.jit
-def _backward(
+def _raised(square, steps: tl.constexpr, three: tl.constexpr):
+    e = square
+    if three:
+        e = square * square * square
+    for _ in tl.static_range(steps):
+        e = e * e
+    return e
+
+
+@triton.jit
+def _powers(
+    x,
+    w,
+    most,
+    out,
+    N,
+    B,
+    parts,
+    each,
+    steps: tl.constexpr,
+    three: tl.constexpr,
+    turn: tl.constexpr,
+    whole: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
+    b = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
+    n = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+    part = tl.program_id(2)
+    inside = None if whole else (n < N)[:, None] & (b < B)[None, :]
+    cells = n[:, None] * B + b[None, :]
+    largest = tl.load(most + cells, mask=inside)
+    for other in range(1, parts):
+        largest = tl.maximum(largest, tl.load(most + other * N * B + cells, mask=inside))
+    scale = 1.0 / tl.maximum(largest, 1e-30)
+    total = tl.zeros([ROWS, COLUMNS], tl.float32)
+    for first in range(part * each, (part + 1) * each, turn):
+        for i in tl.static_range(turn):
+            k = first + i
+            d = _read(x + k * B, b, B, whole)[None, :] - _read(w + k * N, n, N, whole)[:, None]
+            d = d * scale
+            square = d * d
+            total += _raised(square, steps, three) * square
+    tl.store(out + part * N * B + cells, total, mask=inside)
+
+
+@triton.jit
+def _joined(most, sums, out, cells, parts, inverse, SIZE: tl.constexpr):
+    """out [cells] from the maxima and sums of all parts, [parts, cells] each."""
+    at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
+    inside = at < cells
+    largest = tl.load(most + at, mask=inside)
+    total = tl.load(sums + at, mask=inside)
+    for part in range(1, parts):
+        largest = tl.maximum(largest, tl.load(most + part * cells + at, mask=inside))
+        total += tl.load(sums + part * cells + at, mask=inside)
+    value = largest * tl.exp2(tl.log2(tl.maximum(total, 1e-30)) * inverse)
+    tl.store(out + at, value, mask=inside)
+
+
+@triton.jit
+def _slopes(
     a,
     v,
     s,
     g,
-    o,
+    out,
     K,
     J,
-    L,
+    each,
     steps: tl.constexpr,
     three: tl.constexpr,
     turn: tl.constexpr,
     whole: tl.constexpr,
-    TK: tl.constexpr,
-    TJ: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):
-    j = tl.program_id(0) * TJ + tl.arange(0, TJ)
-    k = tl.program_id(1) * TK + tl.arange(0, TK)
+    j = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
+    k = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+    part = tl.program_id(2)
     inside = None if whole else (k < K)[:, None] & (j < J)[None, :]
-    given = tl.load(a + k[:, None] * J + j[None, :], mask=inside)
-    total = tl.zeros([TK, TJ], tl.float32)
-    for first in range(0, L, turn):
+    cells = k[:, None] * J + j[None, :]
+    given = tl.load(a + cells, mask=inside)
+    total = tl.zeros([ROWS, COLUMNS], tl.float32)
+    for first in range(part * each, (part + 1) * each, turn):
         for i in tl.static_range(turn):
             at = first + i
             d = given - _read(v + at * K, k, K, whole)[:, None]
             d = d * _read(s + at * J, j, J, whole)[None, :]
-            square = d * d
-            e = square
-            if three:
-                e = square * square * square
-            for _ in tl.static_range(steps):
-                e = e * e
-            total += (e * d) * _read(g + at * J, j, J, whole)[None, :]
-    tl.store(o + k[:, None] * J + j[None, :], total, mask=inside)
+            total += (_raised(d * d, steps, three) * d) * _read(g + at * J, j, J, whole)[None, :]
+    tl.store(out + part * K * J + j[None, :] * K + k[:, None], total, mask=inside)
 
 
-def tile_for(rows: int, columns: int) -> Tile:
-    """The largest tile that still keeps the GPU busy."""
-    busy = (one for one in TILES if triton.cdiv(rows, one.rows) * triton.cdiv(columns, one.columns) >= BUSY)
-    return next(busy, TILES[-1])
+@dataclass(frozen=True)
+class _Plan:
+    """How a result [rows, columns] of so many terms is shared out: programs, parts, and what a kernel is told."""
+
+    tile: Tile
+    rows: int
+    columns: int
+    terms: int
+    parts: int
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Programs along columns, rows and parts."""
+        tile = self.tile
+        return triton.cdiv(self.columns, tile.columns), triton.cdiv(self.rows, tile.rows), self.parts
+
+    def told(self) -> dict[str, Any]:
+        """Terms of a part and of a turn, whether tiles cover everything, their sides, their warps."""
+        tile, each = self.tile, self.terms // self.parts
+        threads = tile.rows * tile.columns // (tile.warps * LANES)
+        return {
+            "each": each,
+            "turn": math.gcd(each, max(1, AT_ONCE // threads)),
+            "whole": self.rows % tile.rows == 0 and self.columns % tile.columns == 0,
+            "ROWS": tile.rows,
+            "COLUMNS": tile.columns,
+            "num_warps": tile.warps,
+        }
+
+
+def plan(terms: int, rows: int, columns: int, tile: Tile, parts: int | None = None) -> _Plan:
+    """Parts are halved while programs are too few, as long as terms can be halved."""
+    count, programs = 1, triton.cdiv(rows, tile.rows) * triton.cdiv(columns, tile.columns)
+    while programs * count < tile.busy and terms % (2 * count) == 0 and terms >= 2 * count * LEAST:
+        count *= 2
+    return _Plan(tile, rows, columns, terms, count if parts is None else parts)
 
 
 def norms(
-    x: torch.Tensor, w: torch.Tensor, power: Power | None, tile: Tile | None = None
-) -> tuple[torch.Tensor, torch.Tensor]:
+    x: torch.Tensor, w: torch.Tensor, power: Power | None, tile: Tile = NORMS, parts: int | None = None
+) -> tuple[torch.Tensor, torch.Tensor | None]:
     """x [K, B], w [K, N] → ‖·‖ [N, B], and where the maximum lies (2k, or 2k + 1 if d < 0) if no power is given."""
     (k, b), n = x.shape, w.shape[1]
-    out = torch.zeros(n, b, device=x.device, dtype=torch.float32)
-    place = torch.empty(n, b, device=x.device, dtype=torch.int32)
-    tile = tile or tile_for(n, b)
-    steps, three, inverse = (0, False, 0.0) if power is None else (power.steps, power.three, 1 / power.p)
-    kernel: Any = _forward
-    kernel[(triton.cdiv(b, tile.columns), triton.cdiv(n, tile.rows))](
-        *(x, w, out, place, k, n, b, inverse),
-        steps=steps,
-        three=three,
-        largest=power is None,
-        **_shape(tile, k, n, b, "TN", "TB"),
-    )
-    return out, place
+    how = plan(k, n, b, tile, parts)
+    most = torch.zeros(how.parts, n, b, device=x.device, dtype=torch.float32)
+    place = torch.empty_like(most, dtype=torch.int32) if power is None else most  # not touched otherwise
+    first: Any = _maxima
+    first[how.grid](x, w, most, place, n, b, largest=power is None, **how.told())
+    if power is None:
+        value, part = most.max(dim=0)  # the first of equal ones
+        return value, place.gather(0, part[None])[0]
+    sums, out = torch.empty_like(most), torch.empty_like(most[0])
+    second: Any = _powers
+    second[how.grid](x, w, most, sums, n, b, how.parts, steps=power.steps, three=power.three, **how.told())
+    third: Any = _joined
+    third[(triton.cdiv(n * b, CELLS),)](most, sums, out, n * b, how.parts, 1 / power.p, SIZE=CELLS)
+    return out, None
 
 
 def slopes(
-    a: torch.Tensor, v: torch.Tensor, s: torch.Tensor, g: torch.Tensor, power: Power, tile: Tile | None = None
+    a: torch.Tensor,
+    v: torch.Tensor,
+    s: torch.Tensor,
+    g: torch.Tensor,
+    power: Power,
+    tile: Tile = SLOPES,
+    parts: int | None = None,
 ) -> torch.Tensor:
-    """The sum of `backward` for a [K, J], v [L, K], s and g [L, J]: [K, J]."""
+    """The sum of `backward` for a [K, J], v [L, K], s and g [L, J], turned: [J, K]."""
     (k, j), terms = a.shape, v.shape[0]
-    o = torch.empty(k, j, device=a.device, dtype=torch.float32)
-    tile = tile or tile_for(k, j)
-    kernel: Any = _backward
-    kernel[(triton.cdiv(j, tile.columns), triton.cdiv(k, tile.rows))](
-        *(a, v, s, g, o, k, j, terms),
-        steps=power.steps,
-        three=power.three,
-        **_shape(tile, terms, k, j, "TK", "TJ"),
-    )
-    return o
-
-
-def _shape(tile: Tile, terms: int, rows: int, columns: int, *names: str) -> dict[str, Any]:
-    """What a kernel is told of its tile: terms a turn, whether tiles cover everything, their sides, their warps."""
-    each = tile.rows * tile.columns // (tile.warps * LANES)
-    return {
-        "turn": math.gcd(terms, max(1, AT_ONCE // each)),
-        "whole": rows % tile.rows == 0 and columns % tile.columns == 0,
-        names[0]: tile.rows,
-        names[1]: tile.columns,
-        "num_warps": tile.warps,
-    }
+    how = plan(terms, k, j, tile, parts)
+    out = torch.empty(how.parts, j, k, device=a.device, dtype=torch.float32)
+    kernel: Any = _slopes
+    kernel[how.grid](a, v, s, g, out, k, j, steps=power.steps, three=power.three, **how.told())
+    return out[0] if how.parts == 1 else out.sum(dim=0)
 
 
 class _Norm(torch.autograd.Function):
@@ -216,9 +287,9 @@ class _Norm(torch.autograd.Function):
             to_w = torch.zeros_like(weights).scatter_add_(0, at.T.contiguous(), -signed.T.contiguous())
             return to_x, to_w.T, None
         scale = 1 / out.clamp(min=1e-30)
-        to_x = slopes(columns, w, scale, g, ctx.power).T if wanted else None
+        to_x = slopes(columns, w, scale, g, ctx.power) if wanted else None
         to_w = slopes(weights, x, scale.T.contiguous(), g.T.contiguous(), ctx.power)
-        return to_x, to_w.T, None
+        return to_x, to_w, None
 
 
 def norm(x: torch.Tensor, w: torch.Tensor, power: Power | None) -> torch.Tensor:
