@@ -224,6 +224,30 @@ def cases(rows: int, levels: int, digits: int) -> Files:
     return folder(claim, {"cases": tree(levels)}, bytes(1 << levels), **described(1, 0, False, 1.0))
 
 
+def clauses(terms: int, levels: int, digits: int) -> Files:
+    """Cases that mean two rows, one of many terms that cancel, with weights of as many digits."""
+    draw = random.Random(0)
+
+    def number() -> int:
+        return draw.randrange(10 ** (digits - 1), 10**digits)
+
+    under = number()
+    pairs = [(f"{sign}{v}/{under}", 0, "y") for v in (number() for _ in range(terms // 2)) for sign in ("", "-")]
+    claim = forge2.small_claim(either=[[([(1, 0, "y"), *pairs], "<=", 2), ([(1, 0, "y")], "<=", 3)]])
+    count = itertools.count()
+
+    def tree(depth: int) -> Any:
+        if depth == 0:
+            whole = number()
+            part = draw.randrange(whole + 1)
+            weights = [f"{part}/{whole}", f"{whole - part}/{whole}"]
+            return {"weights": [weights], "witness": [[0.5]], "rows": [leaf(1, next(count))]}
+        below, above = tree(depth - 1), tree(depth - 1)
+        return {"copy": 0, "coordinate": 0, "at": 0.5, "below": below, "above": above}
+
+    return folder(claim, {"cases": tree(levels)}, bytes(1 << levels), **described(1, 0, False, 1.0))
+
+
 def order(inputs: int, units: int, rows: int) -> Files:
     """Monotone by signs; every row is looked at anew."""
     network = described(inputs, units, False, 1.0)
@@ -271,11 +295,16 @@ def distance(width: int, depth: int, rows: int) -> Files:
     return encoded(layers, tensors | {f"{at}.bias": numbers(o, 0.5) for at, (_, o) in enumerate(pairs)}, width, rows)
 
 
-def contract(units: int) -> Files:
-    """A layer that moves no two inputs apart: its test looks at every pair of units."""
-    vectors = {"0.bias": numbers(units, 0.0), "0.gain": numbers(units, 0.0), "0.balance": numbers(units)}
-    layers = [{"kind": "contract", "inputs": 1, "units": units}]
-    return encoded(layers, vectors | {"0.weight": [numbers(units, 0.5)]}, 1)
+def contract(inputs: int, units: int) -> Files:
+    """A layer that moves no two inputs apart, of long numbers: its test looks at every pair of units."""
+    draw = np.random.default_rng(0)
+    weight = draw.integers(-(2**53), 2**53, (inputs, units)) * 2.0**-34
+    balance = draw.integers(2**52, 2**53, units) * 2.0**-14
+    weight[0, 0] = balance[0] = 2.0**-40
+    tensors = {"1.bias": numbers(units, TINY), "1.gain": numbers(units, TINY), "1.balance": balance, "1.weight": weight}
+    layers: list[Any] = [{"kind": "linear", "inputs": 1, "outputs": inputs, "base": 0}]
+    layers.append({"kind": "contract", "inputs": inputs, "units": units})
+    return encoded(layers, tensors | {"0.weight": [[0.5]] * inputs, "0.bias": numbers(inputs, 0.25)}, inputs)
 
 
 def forest(trees: int, depth: int, rows: int) -> Files:
@@ -321,11 +350,16 @@ KINDS: dict[str, Callable[[], Files]] = {
     "linear layers": lambda: linear(40, 3, 0.01, 20),
     "linear layers, subnormal weights": lambda: linear(12, 6, TINY, 20),
     "distance layers": lambda: distance(40, 3, 20),
-    "contraction of one input": lambda: contract(1000),
+    "contraction of one input": lambda: contract(1, 1000),
+    "contraction of many inputs": lambda: contract(2000, 50),
+    "contraction of inputs and units": lambda: contract(600, 1000),
     "trees of 256 leaves": lambda: forest(4, 8, 20),
     "trees of 512 leaves": lambda: forest(4, 9, 20),
     "cases": lambda: cases(300, 6, 2),
     "cases, long numbers": lambda: cases(300, 6, 390),
+    "cases, clauses of short numbers": lambda: clauses(6, 9, 2),
+    "cases, clauses of 20 digits": lambda: clauses(400, 6, 20),
+    "cases, clauses of 390 digits": lambda: clauses(400, 6, 390),
 }
 
 

@@ -259,7 +259,7 @@ def constants(loaded: SimpleNamespace) -> Any:
     """Numbers that docs/certificate.md fixes."""
     m = loaded.check
     sizes = m.MIB, m.NODES, m.WORK, m.DENOMINATOR, m.BITS, m.LAYERS, m.LEMMAS, m.USES, m.ENCODING, m.SIZE
-    units = m.ROW, m.NODE, m.CASE, m.LONG, m.STEEP
+    units = m.ROW, m.NODE, m.READING, m.WORDS, m.LONG, m.STEEP
     return sizes, units, m.ALL, m.FILES, m.PROPERTIES, m.EXIT, m.U, m.ETA, m.HUGE, m.OVERFLOW, m.HIDDEN, m.FRACTION
 
 
@@ -717,6 +717,7 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
         seen: list[Any] = []
         encoder = SimpleNamespace(
             source=[None, 0, None, 2, None, None],
+            place={0: 1, 2: 3},
             spreads=lambda start, axes, seen=seen: (
                 seen.append(([_spread(s) for s in start], axes)) or ([*spreads, *spreads[:2]], ["parts"])
             ),

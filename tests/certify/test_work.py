@@ -43,7 +43,7 @@ CASES = {
     "signs": (lambda: kinds.signs(3, 2, 0, 0), row(2, 1, 1, 3, 4) + 4 * nodes(2, 2, 4, 3)),
     "rows for each case": (  # four cases read eight rows of one term anew, and a clause of two
         lambda: kinds.cases(8, 2, 2),
-        4 * (16 * (8 * 2 + 2 * 2) + row(1, 1, 1, 1, 0) + nodes(1, 1, 0, 1)),
+        4 * (64 * (8 * 2 + 2 * 2) + row(1, 1, 1, 1, 0) + nodes(1, 1, 0, 1)),
     ),
 }
 

@@ -40,9 +40,10 @@ from typing import Any
 
 MIB = 1 << 20
 NODES, WORK = 1 << 24, 1 << 31
-ROW, NODE, CASE = 8, 16, 16  # units of work per input of a row, per node, and per row and term of a claim in a case
+ROW, NODE = 8, 16  # units of work per input of a row and per node
 ENCODING, COORDINATE = 4, 256  # units of work per number of an encoder and per coordinate, for every claim
 DIGITS = 1 << 10  # binary digits of a coordinate that these cover
+READING, WORDS = 64, 32  # units per number of a claim that a case reads anew, and binary digits that take one more
 LEAVES = 256  # of a tree whose leaves are compared pair by pair
 LAYERS, SIZE = 64, 1 << 30  # layers of a branch of an encoder; the largest size that may stand in model.json
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
@@ -817,7 +818,9 @@ def settled(lo: Fraction, hi: Fraction, low: Fraction, high: Fraction, rises: bo
 
 
 class Encoder(Space):
-    """Branches of layers, and e as a space: `source` has the input that a coordinate passes on, or None."""
+    """Branches of layers, and e as a space: `source` has the input that a coordinate passes on, or None; `place` says
+    where an input that passes has gone.
+    """
 
     def __init__(self, given: Domain, branches: Any, weights: Weights) -> None:
         need(isinstance(branches, list) and branches, "the encoder has no branches")
@@ -825,6 +828,8 @@ class Encoder(Space):
         self.source: list[int | None] = []
         self.branches: list[tuple[Ints, list[dict[str, Any]]]] = []
         names, features, taken, groups = [], [], set(given.features), []
+        spans = {span[0]: (f, span) for f, span in given.features.items()}
+        sizes = {group[0]: len(group) for group in given.groups}
         for b, branch in enumerate(branches):
             need(is_object(branch, "name", "columns", "layers"), "a branch of the encoder is malformed")
             name, columns, layers = branch["name"], branch["columns"], branch["layers"]
@@ -838,16 +843,17 @@ class Encoder(Space):
                 own = features_of = [f"{name}.{i}" for i in range(width)]
                 self.source += [None] * width
             else:
-                passed = {f: span for f, span in given.features.items() if span[0] in columns}
-                need(columns == [i for span in passed.values() for i in span], "a branch passes parts of features on")
-                own, features_of = [""] * len(columns), list(passed)  # they keep the names of the domain
-                starts = [(len(names) + columns.index(g[0]), len(g)) for g in given.groups if g[0] in columns]
+                passed = [spans[i] for i in sorted(columns) if i in spans]
+                need(columns == [i for _, span in passed for i in span], "a branch passes parts of features on")
+                own, features_of = [""] * len(columns), [f for f, _ in passed]  # they keep the names of the domain
+                starts = [(at, sizes[i]) for at, i in enumerate(columns, len(names)) if i in sizes]
                 groups += [range(start, start + size) for start, size in starts]
                 self.source += columns
             names += own
             features += features_of
             self.branches.append((columns, layers))
         need(len(set(features)) == len(features), "two features of the encoder have one name")
+        self.place = {i: at for at, i in enumerate(self.source) if i is not None}
         lo, hi = (weights.fractions(f"encoder.{end}", [len(names)]) for end in ("lo", "hi"))
         need(all(map(le, lo, hi)), "the encoder's box is empty")
         boxes, none, one = zip(self.source, names, lo, hi, strict=True), Fraction(0), Fraction(1)
@@ -1101,8 +1107,8 @@ class Encoder(Space):
     def trees(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """((b + v_1) + v_2) + …, each v the leaf of a tree"""
         unit, forest, out = 1 << layer["e"], iter(layer["forest"]), []
-        parts = [[s] for s in y] + [[y[i] for i in places] for places in layer["sets"]]
-        questions = [question(part, unit) for part in parts]
+        alone = [question(s, unit) for s in y]
+        questions = alone + [largest([alone[i] for i in places]) for places in layer["sets"]]
         for count, b in zip(layer["trees"], layer["bias"], strict=True):
             found = [tree_spread(tree, questions) for tree in islice(forest, count)]
             lo, hi, low, high = (Fraction(sum(column), unit) for column in zip(*found, strict=True))
@@ -1238,11 +1244,15 @@ Question = tuple[int, int, int, int]  # range and difference of what is asked, t
 Four = tuple[int, int, int, int]  # range and difference of a tree's value, times the same unit
 
 
-def question(part: list[Spread], unit: int) -> Question:
-    """The largest of some coordinates. Ends are rounded so that comparing them with thresholds stays exact."""
-    lo, hi = max(s.lo for s in part), max(s.hi for s in part)
-    low, high = min(s.low for s in part), max(s.high for s in part)
-    return math.ceil(lo * unit), math.ceil(hi * unit), math.floor(low * unit), math.ceil(high * unit)
+def question(s: Spread, unit: int) -> Question:
+    """A coordinate. Ends are rounded so that comparing them with thresholds stays exact."""
+    return math.ceil(s.lo * unit), math.ceil(s.hi * unit), math.floor(s.low * unit), math.ceil(s.high * unit)
+
+
+def largest(part: list[Question]) -> Question:
+    """The largest of some coordinates: rounding keeps order, so the rounded ends of it are those of its members."""
+    lo, hi, low, high = zip(*part, strict=True)
+    return max(lo), max(hi), min(low), max(high)
 
 
 def tree_spread(tree: Tree, questions: list[Question]) -> Four:
@@ -1381,9 +1391,10 @@ class Claim:
         need(self.then or self.either, "a claim has no conclusion")
         rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
         self.ball = self.read_ball(claim["ball"]) if "ball" in claim else {}
-        self.size = sum(1 + len(terms) for terms, _, _ in rows) + len(self.ball)
         numbers = [v for terms, _, rhs in rows for v in (rhs, *(term[0] for term in terms))]
-        self.common = common_denominator(1, (*numbers, *self.ball.values()))
+        numbers += self.ball.values()
+        self.size, self.long = len(numbers), max(abs(v.numerator).bit_length() for v in numbers)
+        self.common = common_denominator(1, numbers)
 
     def read_ball(self, pairs: Any) -> dict[str, Fraction]:
         """δ by name."""
@@ -1533,7 +1544,7 @@ class Premise:
             ordered = k == 2 and i not in space.grouped
             rises, falls = (self.pinned[i] or (ordered and v) for v in (low >= 0, high <= 0))
             start.append(Spread(lo, hi, low, high, rises, falls))
-        place = {i: at for at, i in enumerate(encoder.source) if i is not None}
+        place = encoder.place
         spreads, self.parts = encoder.spreads(start, self.axes if k == 2 else None)
         self.axes = {place[i]: delta for i, delta in self.axes.items() if i in place}
         passing = list(zip(encoder.source, spreads, strict=True))
@@ -1603,8 +1614,8 @@ class Goal:
             if kind == "in":
                 i = premise.coordinate(name)
                 if net.encoder:
-                    need(i in net.encoder.source, f"{name} is a conclusion's input that the encoder does not pass on")
-                    i = net.encoder.source.index(i)
+                    need(i in net.encoder.place, f"{name} is a conclusion's input that the encoder does not pass on")
+                    i = net.encoder.place[i]
                 self.b[copy][i] = self.b[copy].get(i, Fraction(0)) + coef
             else:
                 called = net.outputs[0] if name == "" and net.o == 1 else name
@@ -2589,8 +2600,8 @@ def check_cases(net: Net, claim: Claim, root: Any, reader: Reader) -> list[RowRe
             stack += [(node["above"], (*path, (c, i, at, -1))), (node["below"], (*path, (c, i, at, 1)))]
             continue
         need(is_object(node, "weights", "witness", "rows"), "a case is malformed")
-        reader.work -= CASE * claim.size
         weights, common = read_weights(node["weights"], claim)
+        reader.work -= claim.size * (READING + (claim.long + common.bit_length()) // WORDS)
         premise = reader.premise(net, claim, common, path)
         premise.check_witness(node["witness"])
         means = zip(claim.either, weights, strict=True)

@@ -33,10 +33,10 @@ class Budget:
     def __init__(self, nodes: int, work: int) -> None:
         self.nodes, self.work, self.factor = nodes, work, 1
 
-    # 16 for every row and every term of the claim, for every case
-    def case(self, claim: Claim) -> None:
-        """Refused if one more case, which reads its claim anew, is too much."""
-        self.spent(16 * claim.size)
+    # for every number of the claim, for every case
+    def case(self, claim: Claim, common: int) -> None:
+        """Refused if one more case, which reads its claim anew, is too much; `common` is its common denominator."""
+        self.spent(claim.reading(common))
 
     # the pairs of leaves of trees, for every claim
     def claim(self, model: Model) -> None:
