@@ -24,9 +24,11 @@ from smilenn.estimators.radius import (
     Norm,
     Steps,
     Unit,
+    blocking,
     least_radius,
     radii,
     reaching,
+    refuse_blocked,
     refuse_without_steps,
     sizes_of,
     steps_of,
@@ -220,6 +222,11 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         """The steps; an error where no property has any, or rows have several labels."""
         self._refuse_labels("A certified radius needs one label per row")
         steps = self._steps(norm, unit)
+        if not steps and (moved := blocking(self.changing_claims(), self.outputs_, self.domain_, norm)):
+            refuse_blocked(moved, self.domain_, norm)
+        other: Norm = "inf" if norm == 2 else 2
+        if not steps and self._steps(other, unit):
+            raise SmileError(f"The certified property is of another norm; give norm={other!r}.")
         refuse_without_steps(steps, norm, several=unit == "raw" and bool(self._steps(norm, "delta")))
         return steps
 
