@@ -1,10 +1,12 @@
 """The work of a row, node, case and equation (docs/certificate.md, section 6): both checkers count as the page says."""
 
+import numpy as np
 import pytest
 from benchmarks import check_work as kinds
 from trust import forge2
 
-from smilenn.certify import check
+import smilenn
+from smilenn.certify import check, process
 from smilenn.certify.reference import check as check_reference
 from smilenn.certify.reference import reader
 
@@ -89,3 +91,17 @@ def test_rows_of_one_premise_divide_once(tmp_path, monkeypatch):
     folder = forge2.put(tmp_path / "m", kinds.many_rows(2, 5, kinds.leaf(1)))
     assert check.check_folder(folder).status == "unknown"
     assert len(premises) == 15 and len(set(premises)) == 3
+
+
+def test_fit_keeps_no_proof_that_the_checker_would_refuse(tmp_path, monkeypatch):
+    draw = np.random.default_rng(0)
+    rows = draw.uniform(size=(60, 2))
+    monkeypatch.setattr(process, "interpreter", lambda: "")  # the checker of this process, whose limit is lowered
+    monkeypatch.setattr(check, "WORK", 50)
+    model = smilenn.SmileRegressor(properties=[smilenn.Monotone(increasing=["x0"])], random_state=0)
+    model.fit(rows, rows.sum(axis=1))
+    assert model.verdict_.status == "unknown" and model.certificate_ is None
+    assert "the checker refused the proof (the claims would take too long to check)" in model.verdict_.sentence()
+    model.save(tmp_path / "m")
+    assert not (tmp_path / "m" / "certificate.json").exists()
+    assert smilenn.load(tmp_path / "m").verdict_.status == "unknown"
