@@ -34,6 +34,7 @@ from trust import (
     kill_sweeps,
     kill_trees,
     kill_version2,
+    kill_work,
 )
 
 Check = tuple[str, Callable[[SimpleNamespace], Any]]
@@ -75,6 +76,7 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         kill_balls,
         kill_version2,
         kill_numbers,
+        kill_work,
     )
     small = [check for module in modules for check in module.checks(target)]
     return single + small + whole + limits + kill_networks.checks(target)
@@ -822,7 +824,7 @@ def reference_inputs(loaded: SimpleNamespace) -> Any:
             domain, k, [False, False, True], lo, hi, [pinned and k > 1, False, False], *sides, rows, ball
         )
         out.append([_spread(s) for s in m.inputs(net, premise)])
-        with _replaced(m, outputs=lambda *given: (spreads, given[-1])):
+        with _replaced(m, outputs=lambda *given: (spreads, given[3])):
             made = m.encoded(net, premise)
         parts = [(part.places, part.reach.axes, part.reach.rest) for part in made.parts]
         out.append((made.ball, parts))
