@@ -1393,7 +1393,7 @@ class Claim:
         self.ball = self.read_ball(claim["ball"]) if "ball" in claim else {}
         numbers = [v for terms, _, rhs in rows for v in (rhs, *(term[0] for term in terms))]
         numbers += self.ball.values()
-        self.size, self.long = len(numbers), max(abs(v.numerator).bit_length() for v in numbers)
+        self.size, self.long = len(numbers), max(v.numerator.bit_length() for v in numbers)
         self.common = common_denominator(1, numbers)
 
     def read_ball(self, pairs: Any) -> dict[str, Fraction]:

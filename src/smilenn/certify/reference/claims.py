@@ -69,7 +69,7 @@ class Claim:
         rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
         numbers = [v for row in rows for v in (row.rhs, *(term.coef for term in row.terms))]
         numbers += [delta for _, delta, _ in self.ball]
-        digits = max(abs(v.numerator).bit_length() for v in numbers) + common.bit_length()
+        digits = max(v.numerator.bit_length() for v in numbers) + common.bit_length()
         return len(numbers) * (64 + digits // 32)
 
     # Σ_r λ_r·l_r ≤ Σ_r λ_r·c_r for every clause, behind the rows of `then`
