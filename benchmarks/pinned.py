@@ -2,8 +2,8 @@
 
     python -m benchmarks pinned
 
-Milliseconds for 4,096 rows, the smallest of several runs, and in brackets the ratio to the blocks of the same line.
-Slow ways are timed on fewer rows and scaled up. One thread computes.
+Milliseconds of the processor for 4,096 rows, the smallest of several runs, and in brackets the ratio to the blocks of
+the same line. Slow ways are timed on fewer rows and scaled up. One thread computes.
 
     blocks     blocks of 64 rows, as in 0.1: a row's bits depend on its place
     repeated   each row 64 times over in a block of its own: equal bits for equal rows, if a block is computed alike
@@ -19,7 +19,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -42,9 +42,9 @@ def seconds(work: Callable[[], object], runs: int = 7) -> float:
     work()
     found = []
     for _ in range(runs):
-        start = perf_counter()
+        start = process_time()
         work()
-        found.append(perf_counter() - start)
+        found.append(process_time() - start)
     return min(found)
 
 

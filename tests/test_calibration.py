@@ -115,3 +115,19 @@ def test_labels_are_checked():
         calibrate(Fixed(), [[0], [1]], ["yes", "maybe"])
     with pytest.raises(SmileError, match="Got 2 rows and 1 labels; give one label per row"):
         calibrate(Fixed(), [[0], [1]], ["yes"])
+
+
+def test_computed_probabilities_change_by_no_more_than_said():
+    """Where ε is near 1e-16 a computed probability moves by a last digit, which is more than tanh(ε / 4T)."""
+    draw, beyond = np.random.default_rng(0), 0
+    for size in (1e-17, 1e-16, 1e-15, 1e-14, 1e-3):
+        warm = Calibration(float(draw.uniform(0.3, 3)))
+        a = np.concatenate([draw.uniform(-1e-15, 1e-15, 2000), draw.uniform(-3, 3, 2000)])
+        b = a + draw.uniform(-size, size, 4000)
+        change = np.abs(warm.probability(a) - warm.probability(b))
+        for p, q, moved in zip(a.tolist(), b.tolist(), change.tolist(), strict=True):
+            eps = float(abs(Fraction(p) - Fraction(q)) * (1 + Fraction(1, 2**50)))
+            beyond += moved > math.tanh(warm.eps(eps) / 4) * (1 + 2.0**-48)
+            assert moved <= warm.change(eps)
+    assert beyond > 100
+    assert Calibration(2.0).change(0.0) == 0.0 and Calibration(2.0).change(5e-324) == 2.0**-48

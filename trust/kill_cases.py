@@ -243,7 +243,7 @@ def reading(loaded: SimpleNamespace) -> Any:
     """The least work with which the reference reads the cases of some folders."""
     most, out = loaded.reader.MOST_WORK, []
     for files in folders()[:40]:
-        low, high = 0, 1 << 10
+        low, high = 0, 1 << 14
         while low < high:
             loaded.reader.MOST_WORK = (low + high) // 2
             (found,) = kill_small.answers(loaded, [files], False)

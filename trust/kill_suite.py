@@ -34,6 +34,7 @@ from trust import (
     kill_sweeps,
     kill_trees,
     kill_version2,
+    kill_work,
 )
 
 Check = tuple[str, Callable[[SimpleNamespace], Any]]
@@ -75,6 +76,7 @@ def checks(target: str, folders: Path, only: frozenset[str] | None = None) -> li
         kill_balls,
         kill_version2,
         kill_numbers,
+        kill_work,
     )
     small = [check for module in modules for check in module.checks(target)]
     return single + small + whole + limits + kill_networks.checks(target)
@@ -115,7 +117,7 @@ def _limits(path: Path, fast: bool) -> Callable[[SimpleNamespace], Any]:
     def ask(loaded: SimpleNamespace) -> Any:
         module = loaded.check if fast else loaded.check_reference
         out = []
-        for name, start in (("NODES" if fast else "MOST_NODES", 1 << 8), ("WORK" if fast else "MOST_WORK", 1 << 16)):
+        for name, start in (("NODES" if fast else "MOST_NODES", 1 << 8), ("WORK" if fast else "MOST_WORK", 1 << 20)):
             low, high = 0, start  # refused at low - 1, checked at high
             while low < high:
                 middle = (low + high) // 2
@@ -258,8 +260,9 @@ def _printed(main: Callable[[list[str]], int], arguments: list[str], encoding: s
 def constants(loaded: SimpleNamespace) -> Any:
     """Numbers that docs/certificate.md fixes."""
     m = loaded.check
-    sizes = m.MIB, m.NODES, m.WORK, m.DENOMINATOR, m.BITS, m.LAYERS, m.LONG, m.LEMMAS, m.USES, m.ENCODING, m.SIZE
-    return sizes, m.ALL, m.FILES, m.PROPERTIES, m.EXIT, m.U, m.ETA, m.HUGE, m.OVERFLOW, m.HIDDEN, m.FRACTION
+    sizes = m.MIB, m.NODES, m.WORK, m.DENOMINATOR, m.BITS, m.LAYERS, m.LEMMAS, m.USES, m.ENCODING, m.SIZE
+    units = m.ROW, m.NODE, m.READING, m.WORDS, m.LONG, m.STEEP
+    return sizes, units, m.ALL, m.FILES, m.PROPERTIES, m.EXIT, m.U, m.ETA, m.HUGE, m.OVERFLOW, m.HIDDEN, m.FRACTION
 
 
 def sizes_of_files(loaded: SimpleNamespace) -> Any:
@@ -716,6 +719,7 @@ def premises_of_encoders(loaded: SimpleNamespace) -> Any:
         seen: list[Any] = []
         encoder = SimpleNamespace(
             source=[None, 0, None, 2, None, None],
+            place={0: 1, 2: 3},
             spreads=lambda start, axes, seen=seen: (
                 seen.append(([_spread(s) for s in start], axes)) or ([*spreads, *spreads[:2]], ["parts"])
             ),
@@ -820,7 +824,7 @@ def reference_inputs(loaded: SimpleNamespace) -> Any:
             domain, k, [False, False, True], lo, hi, [pinned and k > 1, False, False], *sides, rows, ball
         )
         out.append([_spread(s) for s in m.inputs(net, premise)])
-        with _replaced(m, outputs=lambda *given: (spreads, given[-1])):
+        with _replaced(m, outputs=lambda *given: (spreads, given[3])):
             made = m.encoded(net, premise)
         parts = [(part.places, part.reach.axes, part.reach.rest) for part in made.parts]
         out.append((made.ball, parts))
@@ -889,6 +893,8 @@ def reference_constants(loaded: SimpleNamespace) -> Any:
         loaded.exact_claims.LARGEST_DENOMINATOR,
         loaded.exact_claims.SHARE,
         loaded.exact_work.MOST_DIGITS,
+        loaded.exact_work.COORDINATE_DIGITS,
+        loaded.exact_work.SLOPE_DIGITS,
         loaded.exact_folder.NEEDED,
         loaded.exact_net.MOST_LAYERS,
         e.U,

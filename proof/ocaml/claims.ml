@@ -43,6 +43,9 @@ let limit = Z.pow (Z.of_int 10) 1000
 
 let all_rows c = c.when_ @ c.then_ @ List.concat c.either
 
+(* right sides and coefficients *)
+let numbers c = List.concat_map (fun r -> r.rhs :: List.map (fun t -> t.coef) r.terms) (all_rows c)
+
 (* the common denominator of numbers, which may not be too large *)
 let common start numbers =
   let step common q =
@@ -70,7 +73,7 @@ let read v =
   need (List.for_all alternatives either) "a clause has no alternatives, or an ==";
   need (either <> [] || then_ <> []) "a claim has no conclusion";
   let c = { k; when_; then_; either; others; equal = texts "equal"; free = texts "free"; sentence; common = Z.one } in
-  { c with common = common Z.one (List.concat_map (fun r -> r.rhs :: List.map (fun t -> t.coef) r.terms) (all_rows c)) }
+  { c with common = common Z.one (numbers c) }
 
 (* ---- symbols ---- *)
 let access name = "[" ^ Words.quoted name ^ "]"
@@ -264,11 +267,12 @@ let bounds (model : Model.t) copies spend left reader where net premise ready go
       | None -> refuse "the order rule does not apply, or a number may overflow") in
   let numbered = Array.of_list goals and found = Hashtbl.create 16 in
   let zero = Checker.DOps.zero in
-  let count nodes lemmas = spend nodes (model.Model.node_work copies nodes lemmas) in
+  let count ?(extra = 0) ?(by = 1) nodes lemmas =
+    spend nodes (Model.times by (model.Model.node_work copies nodes lemmas extra)) in
   let shown goal = function
     | Leaf leaf ->
       let shown, nodes = Proofs.read shape (Lazy.force ready) copies (left ()) reader leaf in
-      count nodes leaf.Proofs.lemmas;
+      count ~extra:(List.length (Lazy.force ready).Checker.r_rows) nodes leaf.Proofs.lemmas;
       shown
     | Sweep ->
       need (List.length model.Model.source = 1 && (Lazy.force ready).Checker.r_rows = []) "the sweep rule is for one input and no extra rows";
@@ -293,7 +297,7 @@ let bounds (model : Model.t) copies spend left reader where net premise ready go
       let own = Checker.row_goal ready goal in
       differences model own;
       need (List.exists (fun v -> Q.sign (value v) <> 0) own.D.a1) "the signs rule is for rows over outputs";
-      count (copies * (1 + List.length ready.Checker.r_rows)) 0;
+      count ~by:(Long.signs ready.Checker.r_rows) (copies * (1 + List.length ready.Checker.r_rows)) 0;
       Checker.Own (Advice.signs ready (strips net premise ready) (D.psi_of ready.Checker.r_net own)) in
   let one at proof =
     let goal = numbered.(at) in
@@ -365,6 +369,12 @@ let read_weights c node =
     | _ -> refuse "the weights of a case are malformed" in
   (List.map (List.map num) weights, common c.common (List.concat weights))
 
+(* section 6: what reading the claim anew costs a case whose numbers have this common denominator *)
+let reading c common =
+  let all = numbers c in
+  let longest = List.fold_left (fun most q -> max most (Z.numbits (Q.num q))) 0 all in
+  List.length all * (64 + ((longest + Z.numbits common) / 32))
+
 let check_cases task premise rows clauses rooms root =
   let { model; net; c; spend; where; _ } = task in
   let worst = ref [] in
@@ -372,8 +382,8 @@ let check_cases task premise rows clauses rooms root =
     let most = if Q.gt (excess other) (excess one) then other else one in
     { most with holds = one.holds && other.holds } in
   let one_case premise node =
-    spend 0 (model.Model.claim_work + List.fold_left (fun s r -> s + 1 + List.length r.terms) 0 (all_rows c));
     let weights, common = read_weights c node in
+    spend 0 (model.Model.claim_work + reading c common);
     let means = match Checker.means weights clauses with Some m -> m | None -> refuse "weights are not those of a mean" in
     let found = rows_of task premise common (List.map snd rows @ means) node in
     let texts = List.map (fun (r, g) -> (row_text r, g, Q.zero)) rows

@@ -1,9 +1,10 @@
 (* Section 6: long numbers take long. The common denominator of what a premise leaves has a limit, and a unit of work counts
-   1 + floor(beta/4096) times, beta the binary digits of the numbers that a row is made of. *)
+   (1 + floor(xi/2048))*(1 + floor(sigma/512)) times, xi and sigma the binary digits of the inputs and slopes of a row. *)
 open Report
 
 let most = 1 lsl 17
-let unit = 4096
+let unit = 2048
+let steep = 512
 
 (* the denominators of bounds and strips of the coordinates of e; one copy has no strips *)
 let denominators copies (known : Checker.known0 array) items =
@@ -37,7 +38,7 @@ let factor (model : Model.t) copies (net : Checker.net0) premise common =
     scale in
   let of_items known items =
     let scale = List.fold_left step (Z.shift_left Z.one model.Model.ends_bits) (denominators copies known items) in
-    1 + ((Z.numbits scale + Z.numbits common + model.Model.bits) / unit) in
+    (1 + (Z.numbits scale / unit)) * (1 + ((Z.numbits common + model.Model.bits) / steep)) in
   match Checker.ground net.Checker.coords premise with
   | None -> 1
   | Some known ->
@@ -45,3 +46,10 @@ let factor (model : Model.t) copies (net : Checker.net0) premise common =
     (match plain model net copies cells with
      | Some items -> of_items cells items
      | None -> (match Checker.items_of net known with Some items -> of_items cells items | None -> 1))
+
+(* how often a unit of the signs rule counts: an equation that takes its pivot out of a form may make the numbers of the form longer by its own *)
+let signs (rows : Checker.DChecker.row list) =
+  let digits v = let q = Advice.value v in Z.numbits (Q.num q) + Z.numbits (Q.den q) in
+  let own (r : Checker.DChecker.row) = List.fold_left (fun most v -> max most (digits v)) 0 (r.Checker.DChecker.r1 @ r.Checker.DChecker.r2) in
+  let times = 1 + (List.fold_left (fun sum r -> sum + own r) 0 rows / unit) in
+  4 * times * times

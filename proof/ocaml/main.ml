@@ -34,7 +34,7 @@ let check folder =
   (match List.assoc_opt "properties.json" files with
    | Some text -> compare_claims (Json.parse "properties.json" text) entries
    | None -> ());
-  let work = ref (1 lsl 33) and nodes = ref (1 lsl 24) in
+  let work = ref (1 lsl 31) and nodes = ref (1 lsl 24) in
   let spend count by =
     work := !work - by;
     nodes := !nodes - count;

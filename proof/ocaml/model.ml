@@ -16,7 +16,7 @@ type t = {
   digest : string;
   meaning : string list;
   row_work : int -> int;        (* section 6: what every row of a claim over so many copies costs *)
-  node_work : int -> int -> int -> int;  (* what nodes and lemmas cost besides; the order rule counts as one node *)
+  node_work : int -> int -> int -> int -> int;  (* what nodes, lemmas and extra rows of a leaf cost besides; the order rule counts as one node *)
   units : int; flips : int;     (* flip units of paper boxes; hidden units of lower and second *)
   ends : bool; zero_gap : bool; (* affine gaps without an encoder; boxes of no width *)
   groups : int list list;       (* among the coordinates of e *)
@@ -363,7 +363,8 @@ let read model tensors =
   let kind = if paper then Checker.Paper else Checker.Gap in
   let net_of = if profile = "dyadic" then Error "the profile dyadic"
     else Ok { Checker.coords; encoder = branches; kind; ends; lower0 = lower; second0 = second; head0 = head } in
-  let units = 2 * h and flips = if paper then n else 0 and pairs = List.fold_left (fun s g -> s + (List.length g * List.length g)) 0 groups in
+  let units = 2 * h and flips = if paper then n else 0 and squares = List.map (fun g -> List.length g * List.length g) groups in
+  let pairs = List.fold_left ( + ) 0 squares and some = List.fold_left (fun s v -> s + (v / 64)) 0 squares in
   let elements = Hashtbl.fold (fun name () s -> if Tensors.starts "encoder." name then s + (Tensors.bytes tensors name / 8) else s)
       tensors.Tensors.asked 0 in
   let steps = List.concat_map (fun b -> b.Checker.steps) (Option.value branches ~default:[]) in
@@ -373,8 +374,9 @@ let read model tensors =
   let mult_bits, ends_bits = fineness domain source branches in
   { domain; profile; outputs; scales; source; encoded; ends; zero_gap; net = net_of;
     digest = model_digest model net tensors names; meaning = table_meaning model o;
-    row_work = (fun k -> k * n * (o + m + units)); units; flips; groups; pairs;
-    node_work = (fun k nodes lemmas ->
-        let own = (nodes * (units + 1 + lemmas)) + (lemmas lsl k) in
-        times (times (k * own) (m + 1 + if k = 2 then pairs else 0)) (1 + flips)); claim_work = (4 * elements) + trees;
+    row_work = (fun k -> k * ((n * (o + m + units)) + (8 * (m + 8)))); units; flips; groups; pairs;
+    node_work = (fun k nodes lemmas extra ->
+        let each = times (m + 1 + if k = 2 then some else 0) (1 + flips) in
+        let own = (nodes * (units + 1 + extra + ((lemmas + 3) / 4))) + (lemmas lsl k) in
+        (16 * k * nodes) + times (k * own) each); claim_work = (4 * elements) + trees;
     bits = (2 * List.fold_left (fun e l -> max e (finest l)) 0 weights) + mult_bits; ends_bits }

@@ -13,6 +13,8 @@ Of several classes the logits are divided alike, p = softmax(z / T), the slope i
 and ε is that of the margins: they bound the odds of each class against all others as ε bounds those of two.
 
 In floating point each quotient is rounded by at most 2^-53 of itself: with |z| ≤ L that adds 2^-52·L/T to the bound.
+A probability of two classes is computed up to 10^-15 of itself (sigmoid.py), and as x·σ'(x) < 1/4 the quotient adds
+less than 2^-55. So two computed ones lie 2^-48 further apart at most than the exact ones, however small ε is.
 """
 
 from __future__ import annotations
@@ -80,8 +82,13 @@ class Calibration:
     def change(self, eps: float) -> float:
         """The largest change of a calibrated probability where the logit, or every margin, changes by at most ε:
         tanh(ε / 4T), never rounded down.
+
+        Of two classes it holds for probabilities as they are computed, so that it is never below 2^-48 unless ε is 0:
+        equal logits give equal bits. Of several classes it is about exact ones; logits of size L are rounded besides.
         """
-        return min(1.0, math.tanh(self.eps(eps) / 4) * (1 + 2.0**-48))
+        if not (exact := self.eps(eps)):
+            return 0.0
+        return min(1.0, math.tanh(exact / 4) * (1 + 2.0**-48) + 2.0**-48)
 
 
 def calibrate(classifier: Decides, X: Any, y: Any) -> Calibration:

@@ -566,14 +566,16 @@ def test_both_checkers_count_the_same_work(folders, tmp_path, monkeypatch, choic
         for entry in read.entries:
             k, h = entry.claim.copies, 2 * net.hidden
             groups = net.inner.groups if k == 2 else ()
-            each = k * (h + 1) * (len(net.inner.names) + 1 + sum(len(g) ** 2 for g in groups))
+            each = len(net.inner.names) + 1 + sum(len(g) ** 2 // 64 for g in groups)
             each *= 1 + (net.embedding if net.boxes == "paper" else 0)
             for proof in entry.proofs:
                 numbers = k * (net.embedding if net.boxes == "paper" else 0) + k * len(proof.units)
                 extra = len(exact_premise.ground(entry.claim, net.domain, None).extra)
                 nodes = exact_tree.count(proof.nodes, numbers + extra if proof.rule == "leaf" else 0, net.inner.groups)
-                work += each * (h + 1 if proof.rule == "sweep" else nodes)
-                work += k * net.embedding * (len(net.outputs) + len(net.inner.names) + h)
+                nodes, extra = (h + 1, 0) if proof.rule == "sweep" else (nodes, extra)
+                work += k * nodes * (16 + (h + 1 + extra) * each)
+                m = len(net.inner.names)
+                work += k * (net.embedding * (len(net.outputs) + m + h) + 8 * (m + 8))
         if report.status in ("certified", "unknown"):
             seen += 1
             for checker, name in ((check, "WORK"), (check_reference, "MOST_WORK")):

@@ -157,9 +157,12 @@ def test_recourse_says_ordered_names(rising):
 
 def test_a_direction_is_shown_with_its_limits(rising):
     known = levers(rising.certificate_, rising.outputs_, rising.domain_)
-    assert _proved(known, "rating", [""]).endswith("where 'income' is known")
+    assert _proved(known, "rating", rising.outputs_).endswith("where 'income' is known")
     lossy = Lever(frozenset({("debt", 1)}), ((Fraction(1), ""),), Fraction(100), strict=False)
-    assert _proved([lossy], "debt", [""]) == "moving it up never lowers the output by more than 100.0"
+    assert (
+        _proved([lossy], "debt", rising.outputs_)
+        == "moving it up never lowers the predicted 'score' by more than 100.0"
+    )
 
 
 @pytest.mark.parametrize(

@@ -622,9 +622,9 @@ def test_other_rules_have_no_lemmas(corpus, small, rule):
 
 
 def test_lemmas_are_work_and_counted_before_they_are_computed(corpus, small, monkeypatch):
-    """k·n·(o + m + units) + k·(nodes·(units + 1 + lemmas) + 2ᵏ·lemmas)·(m + 1): 5 + (1·(2 + 1 + 3) + 2·3)·3."""
+    """k·(n·(o + m + units) + 8·(m + 8)) + k·(16·nodes + (nodes·(units + 1 + ⌈lemmas/4⌉) + 2ᵏ·lemmas)·(m + 1))."""
     files = corner(corpus, c.Leaf((), (), (), (0,) * 3), lemmas=(HULL,) * 3)
-    need = 1 * 1 * (1 + 2 + 2) + 1 * (1 * (2 + 1 + 3) + 2 * 3) * (2 + 1)
+    need = (1 + 2 + 2) + 8 * (2 + 8) + 16 + (1 * (2 + 1 + 1) + 2 * 3) * (2 + 1)
     monkeypatch.setattr(check, "WORK", need)
     monkeypatch.setattr(check_reference, "MOST_WORK", need)
     assert told(small, files)[0] == "unknown"

@@ -159,7 +159,7 @@ def with_bounds(forge2, count):
 
 
 def test_work_grows_with_the_size_of_numbers(forge2, tmp_path, monkeypatch):
-    """The least budget that a row of one leaf passes with, times 1 + ⌊β/4096⌋."""
+    """The least budget that a row of one leaf passes with, times 1 + ⌊ξ/2048⌋; its slopes are short."""
     seen = set()
     for count in (1, 2, 3, 4, 7):
         files = with_bounds(forge2, count)
@@ -168,10 +168,9 @@ def test_work_grows_with_the_size_of_numbers(forge2, tmp_path, monkeypatch):
         product = 1
         for row in claim["when"]:
             product = math.lcm(product, F(int(row["rhs"]), int(row["terms"][0][0])).denominator)
-        beta = product.bit_length() + 1  # whole weights and a claim of whole numbers
-        factor = 1 + beta // 4096
+        factor = 1 + product.bit_length() // 2048
         seen.add(factor)
-        work = factor * (1 * (1 + count + 0) + 1 * (1 * 1) * (count + 1))
+        work = factor * ((1 + count + 0) + 8 * (count + 8) + 16 + (1 * 1) * (count + 1))
         for most, good in ((work, True), (work - 1, False)):
             monkeypatch.setattr(check_reference, "MOST_WORK", most)
             report = check_folder(folder)

@@ -790,13 +790,13 @@ def test_categories_and_yes_no_are_not_moved(checked):
 
 
 def test_the_work_budget(folders, tmp_path, monkeypatch):
-    """Two rows of 3 and 1 nodes, k = 2, 2 + 2 hidden units, one input: 2·(2·1·6) + 4·2·5·2 = 104."""
+    """Two rows of 3 and 1 nodes, k = 2, 2 + 2 hidden units, one input: 2·2·(1·6 + 8·9) + 4·2·(16 + 5·2) = 520."""
     claim = Claim(2, (strip(1, rhs=1),), (difference(rhs=9), difference(-1, 9)), "free")
     tree = [c.Input(0, 0, 0.5), c.Leaf(), c.Leaf()]
     parts = dyadic(), weights(), claim, [[0.5], [0.5]], (LEAF, tree), (LEAF, [c.Leaf()])
     folders.put(tmp_path / "m", made(*parts))
-    assert reader.MOST_WORK == check_reference.MOST_WORK == 2**33
-    for most, expected in ((104, "certified"), (103, "refused"), (71, "refused"), (11, "refused")):
+    assert reader.MOST_WORK == check_reference.MOST_WORK == 2**31
+    for most, expected in ((520, "certified"), (519, "refused"), (311, "refused"), (155, "refused")):
         monkeypatch.setattr(check_reference, "MOST_WORK", most)
         report = check_folder(tmp_path / "m")
         assert report.status == expected and ("work" in report.reason) == (expected == "refused")
@@ -804,10 +804,10 @@ def test_the_work_budget(folders, tmp_path, monkeypatch):
     slope = ({"rule": "slope", "bits": 0}, [c.Phase(255, 3), c.Leaf(), c.Leaf()])
     folders.put(tmp_path / "s", made(order(), weights(**RISING), UP, TUPLE, slope))
     folders.put(tmp_path / "o", made(order(), weights(**RISING), UP, TUPLE, ORDER))
-    for most, expected in ((14 + 3 * 2 * 5 * 3, "unknown"), (13 + 3 * 2 * 5 * 3, "refused")):
+    for most, expected in ((174 + 3 * 2 * (16 + 5 * 3), "unknown"), (173 + 3 * 2 * (16 + 5 * 3), "refused")):
         monkeypatch.setattr(check_reference, "MOST_WORK", most)
         assert check_folder(tmp_path / "s").status == expected
-    for most, expected in ((14 + 2 * 5 * 3, "certified"), (13 + 2 * 5 * 3, "refused")):
+    for most, expected in ((174 + 2 * (16 + 5 * 3), "certified"), (173 + 2 * (16 + 5 * 3), "refused")):
         monkeypatch.setattr(check_reference, "MOST_WORK", most)
         assert check_folder(tmp_path / "o").status == expected
 

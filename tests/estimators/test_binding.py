@@ -87,7 +87,7 @@ def test_claims_or_properties_changed_in_the_folder_do_not_keep_the_verdict(mode
     shutil.copytree(tmp_path / "m", tmp_path / "resay")
     edit(tmp_path / "resay", "properties.json", resay)
     statement = smilenn.load(tmp_path / "resay").certificate_.statement
-    assert "  comment (not checked): The output is fair." in statement.splitlines()
+    assert '  comment (not checked): "The output is fair."' in statement.splitlines()
     before = smilenn.load(tmp_path / "m").certificate_.statement
     assert [line for line in statement.splitlines() if "is fair" not in line] == before.splitlines()
     listed, _ = fitted(increasing=(), properties=[Monotone(increasing=["x"])])

@@ -79,7 +79,7 @@ def test_no_input_within_the_radius_gets_another_label(fitted):
 
 def test_a_radius_needs_a_claim_of_its_norm(fitted):
     model, x, _ = fitted
-    with pytest.raises(SmileError, match="such as Robust"):
+    with pytest.raises(SmileError, match="of another norm; give norm=2"):
         model.certified_radius(x)
 
 
@@ -198,6 +198,22 @@ def test_whole_numbers_have_no_steps():
     domain = Domain((Feature("a", "integer", 0.0, 9.0),))
     (claim,) = Robust(1, 1).lower(domain, ("y",))
     assert steps_of(claim, Outputs(("y",)), domain, "inf") is None
+
+
+def test_a_column_of_whole_numbers_that_blocks_a_radius_is_named():
+    x, y = blobs(columns=3, classes=2)
+    x[:, 2] = np.round(4 * x[:, 2])
+    space = Domain((Feature("a"), Feature("b"), Feature("kids", "integer", 0.0, 4.0)))
+    model = SmileClassifier(properties=[Robust(0.1)], domain=space, random_state=0).fit(x, y)
+    wanted = (
+        "The certified property moves 'kids' too, a column of whole numbers. A radius is about continuous columns "
+        "alone; fit with one that names these, such as Robust({'a': 0.1, 'b': 0.1})."
+    )
+    with pytest.raises(SmileError) as error:
+        model.certified_radius(x)
+    assert str(error.value) == wanted
+    other = SmileClassifier(properties=[Robust({"a": 0.1, "b": 0.1})], domain=space, random_state=0).fit(x, y)
+    assert other.verdict_.status == "proved" and len(other.certified_radius(x)) == len(x)
 
 
 def test_training_is_repeatable():

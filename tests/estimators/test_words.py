@@ -12,12 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from trust import forge2
+from typer.testing import CliRunner
 
 import smilenn
 from smilenn import Bounded, Config, Fair, Monotone, Network, SmileClassifier, SmileError, SmileRegressor
 from smilenn.certify.about import assumptions, by_workers, in_short, once_signed
 from smilenn.certify.statement import statement
 from smilenn.certify.verdicts import verdict
+from smilenn.cli import app
 from smilenn.cli.words import judgement_record, judgement_text
 from smilenn.estimators.quality import QualityWarning
 from smilenn.estimators.trend import TrendWarning
@@ -25,7 +28,9 @@ from smilenn.properties.claim import Claim, row
 from smilenn.report.card import card, plain
 from smilenn.report.findings import gather
 from smilenn.report.html import page
+from smilenn.report.quality import wilson
 from smilenn.report.standing import Standing, auc, measured
+from smilenn.report.tuples import tuple_table
 from smilenn.train.clock import Clock
 
 pytestmark = pytest.mark.usefixtures("quick_module")
@@ -66,7 +71,7 @@ def test_a_false_sentence_is_never_said_as_certified(lie, tmp_path):
     lie.save(tmp_path / "lie")
     loaded = smilenn.load(tmp_path / "lie")
     said = "Raising 'debt', everything else equal, never lowers the predicted 'y' by more than 1000000."
-    comment = "comment (not checked): Raising 'income', everything else equal, never lowers the output."
+    comment = "comment (not checked): \"Raising 'income', everything else equal, never lowers the output.\""
     found = gather(loaded)
     for text in (loaded.certificate_.statement, judgement_text(loaded)):
         lines = [line.strip().removeprefix("- ") for line in text.splitlines()]
@@ -313,3 +318,70 @@ def test_auc_counts_pairs_in_order():
     y, score = (rng.random(60) < 0.4).astype(float), rng.normal(size=60).round(1)
     pairs = [(a > b) + 0.5 * (a == b) for a in score[y == 1] for b in score[y == 0]]
     assert auc(y, score) == pytest.approx(np.mean(pairs))
+
+
+# ---- every place names the same class, and cells as people read them ------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fair():
+    """Both rules about 'bad'; some incomes are missing."""
+    known = X.assign(sex=np.where(np.arange(240) % 2, "f", "m"), income=X.income.mask(np.arange(240) % 9 == 0))
+    return SmileClassifier(increasing=["debt"], positive="bad", properties=[Fair(["sex"], eps=0.5)], **QUICK).fit(
+        known, BAD
+    )
+
+
+def test_a_rule_without_a_direction_names_the_positive_class_too(fair, tmp_path):
+    fair.save(tmp_path / "m")
+    loaded, found = smilenn.load(tmp_path / "m"), gather(smilenn.load(tmp_path / "m"))
+    said = "changing 'sex' alone changes the log-odds of 'loan' = 'bad' by at most 0.5."
+    for text in (
+        loaded.certificate_.statement,
+        judgement_text(loaded),
+        card(found).replace("\\", ""),
+        html.unescape(page(found)),
+        html.unescape(loaded._repr_html_()),
+        str(judgement_record(loaded)["claims"]).replace("\\", ""),
+        CliRunner().invoke(app, ["check", str(tmp_path / "m")]).output,
+    ):
+        assert said in text
+        assert "changes the log-odds of 'loan' = 'good'" not in text
+
+
+def test_a_positive_class_that_is_not_of_the_model_is_no_word(fair, tmp_path):
+    fair.save(tmp_path / "m")
+    files = {file.name: file.read_bytes() for file in (tmp_path / "m").iterdir() if file.name != "manifest.json"}
+    changed = forge2.edited(files, "model.json", lambda m: m["table"].update(positive="certified"))
+    folder = forge2.put(tmp_path / "x", forge2.rehashed(changed))
+    assert smilenn.check(folder).status == "unknown"
+    with pytest.raises(SmileError, match="classes of model.json"):
+        smilenn.load(folder)
+
+
+def test_a_cell_without_a_value_is_missing_in_a_report(fair):
+    x = fair.domain_.encode(X.assign(sex="f", income=np.nan).head(2))
+    shown = tuple_table(gather(fair), x, np.zeros((2, 1)))
+    assert "missing" in shown and "None" not in shown and "nan" not in shown.lower()
+
+
+@pytest.mark.parametrize("hits", [0, 5])
+def test_a_share_of_none_or_all_has_an_exact_end(hits):
+    found = wilson(hits, 5)
+    assert (found.low, found.high)[hits > 0] == float(hits > 0)
+
+
+def test_a_model_of_labels_shows_itself_in_a_notebook():
+    # scikit-learn asks for every attribute; the positive class of labels was an IndexError
+    labels = pd.DataFrame({"late": X.debt > 0.5, "poor": X.income < 5}).astype(int)
+    model = SmileClassifier(properties=[Bounded(-3, 3)], **QUICK).fit(X, labels)
+    assert model.positive_class == "" and "positive_class" in dir(model)
+    assert "Every label's log-odds lie between -3 and 3." in html.unescape(model._repr_html_())
+
+
+def test_a_stored_sentence_that_the_rows_give_too_is_said_once(fair, lie, tmp_path):
+    for name, model, comments in (("fair", fair, 0), ("lie", lie, 1)):
+        model.save(tmp_path / name)
+        said = CliRunner().invoke(app, ["check", str(tmp_path / name)]).output
+        assert said.count("comment, not checked") == comments and "in words:" in said
+    assert "comment, not checked: \"Raising 'income', everything else equal, never lowers the output.\"" in said

@@ -155,6 +155,9 @@ def test_both_agree(made, rows, tmp_path):
         np.testing.assert_allclose(answer.reshape(wanted.shape), wanted, atol=1e-4)
     facts = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
     assert facts["agreement"] == found.agreement.sentence() and facts["promise"]
+    sure = model.certificate_ is not None and model.certificate_.accepted
+    assert facts["rules"] == (" ".join(model.certificate_.sentences) if sure else "")
+    assert ("not part of the promise" in facts["outputs"]) is isinstance(model, SmileClassifier)
     if not model.net_.collapsed:
         assert facts["margin"] == NONE
     else:

@@ -1,6 +1,7 @@
 """A given network inside its guard: fair to the last bit, unchanged where it was fair, a folder like any other."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -19,6 +20,7 @@ from smilenn import Domain, Fair, Feature, Monotone, SmileClassifier, SmileError
 from smilenn.certify import check
 from smilenn.certify.reference.check import check_folder as reference
 from smilenn.cli import app
+from smilenn.guarding.agreement import Agreement
 from smilenn.model.backbones import rebuild
 from smilenn.model.bundle import WEIGHTS
 from smilenn.model.folder import read_folder, write_folder
@@ -284,3 +286,13 @@ def test_the_command(tmp_path):
     assert CliRunner().invoke(app, ["check", str(tmp_path / "model"), "--reference"]).exit_code == 0
     text = CliRunner().invoke(app, [*start[:1], str(tmp_path / "gone"), *start[2:], "--out", str(tmp_path / "again")])
     assert text.exit_code == 0 and text.stdout.startswith("certified\nAttribute-flip fairness: changing 'g' alone")
+
+
+def test_a_guard_says_which_rows_and_what_it_compared():
+    measured = Agreement(10, 1.0, 1.0, 1.0, 0.0)
+    assert measured.sentence().startswith("On 10 rows: 100.00% keep their label, 100.00% their output; no output moves")
+    words = replace(measured, drawn=True, decides=False).sentence()
+    assert words.startswith("On 10 rows drawn from the domain: 100.00% keep their sign, ")
+    for classes, rows in ((None, None), (["no", "yes"], DOMAIN.decode(DOMAIN.sample(5, np.random.default_rng(0))))):
+        made = smilenn.guard(network(), Fair(["sex"], 0.25), DOMAIN, classes=classes, rows=rows).agreement
+        assert made.drawn is (rows is None) and made.decides is (classes is not None)

@@ -83,11 +83,12 @@ def test_more_of_them_take_no_longer(smilecheck, forge2, tmp_path):
 
 
 def test_long_numbers_count_more(smilecheck, forge2, tmp_path):
-    """β = 2¹⁷ makes the factor 33. With this tree 32 times the work would be allowed, 33 times are not."""
-    levels = 16
-    nodes, inputs = (1 << levels + 1) - 1, 2015
-    assert 32 * (nodes + 2) * (inputs + 1) < 1 << 33 < 33 * nodes * (inputs + 1)
-    folder = forge2.put(tmp_path / "m", files(forge2, coefficients(LIMIT - 1), inputs, tree(levels)))
+    """ξ = 2¹⁷ makes the factor 65. With this tree 64 times the work would be allowed, 65 times are not."""
+    levels = 13
+    nodes, inputs = (1 << levels + 1) - 1, 2013
+    work = nodes * (16 + inputs + 1) + inputs + 1 + 8 * (inputs + 8)
+    assert 64 * work < check.WORK < 65 * work
+    folder = forge2.put(tmp_path / "m", files(forge2, coefficients(LIMIT), inputs, tree(levels)))
     report, (code, found, _) = check.check_folder(folder), smilecheck(folder)
     assert report.reason == found["reason"] == "the proofs would take too long to check"
     assert (code, report.exit_code) == (1, 1)

@@ -348,7 +348,7 @@ SAID = [
         PLAIN,
         TWO,
         None,
-        "Whenever 'x' lies between 0.5 and 1.5, 'n' is 3 and 'z' is 2, the log-odds of 'default' = 'yes' is at least "
+        "Whenever 'x' lies between 0.5 and 1.5, 'n' is 3 and 'z' is 2, the log-odds of 'default' = 'yes' are at least "
         "0.",
     ),
     (
@@ -480,7 +480,7 @@ WITH_ROOM = [
     ),
     (OneOf(["good"]), THREE, "The predicted 'rating' is 'good', ahead of every other class by at least 9.999926e-07."),
     (OneOf(["good"], lead="1e-12"), THREE, "No other class is ahead of 'good' by more than 6.4e-12."),
-    (OneOf(["yes"], lead="1e-12"), TWO, "The log-odds of 'default' = 'yes' is at least -6.4e-12."),
+    (OneOf(["yes"], lead="1e-12"), TWO, "The log-odds of 'default' = 'yes' are at least -6.4e-12."),
     (
         Custom(["a.out - b.out <= 0"], ["a.x <= b.x"], free=["n"]),
         PRICE,
@@ -515,7 +515,7 @@ def test_a_false_sentence_is_a_comment():
     assert say(lie, PRICE) == (
         "Raising 'x', everything else equal, never lowers the predicted 'price' by more than 1000000."
     )
-    assert comment(lie, PRICE) == "comment (not checked): It never\\nfalls."
+    assert comment(lie, PRICE) == 'comment (not checked): "It never\\nfalls."'
     assert comment(replace(lie, sentence=say(lie, PRICE)), PRICE) == "" == comment(replace(lie, sentence=""), PRICE)
 
 

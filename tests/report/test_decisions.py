@@ -32,3 +32,13 @@ def test_groups_and_counts_add_up():
     assert "bad&lt;" in shown and "bad<" not in shown and "g: a&lt;" in shown and "g: none" not in shown
     a = codes == 0
     assert f"<td>g: a&lt;</td><td>100</td><td>{said[a].mean():.3g}</td><td>{said[a & ~true].mean():.3g}</td>" in shown
+
+
+def test_the_class_that_was_called_positive_is_the_one_that_is_counted():
+    domain = Domain((Feature("g", "category", categories=("a", "b")),))
+    x = np.eye(2)[(np.arange(200) % 2).astype(int)]
+    shown = decisions(Y, LOGIT, domain, x, "bad", turned=True)
+    said, true = LOGIT <= 0, Y < 0.5  # a row on the boundary is predicted as the first class
+    assert "&#x27;bad&#x27; is the positive class" in shown or "'bad' is the positive class" in shown
+    rates_of_all = f"<td>{said.mean():.3g}</td><td>{said[~true].mean():.3g}</td><td>{(~said)[true].mean():.3g}</td>"
+    assert f"<td>all rows</td><td>200</td>{rates_of_all}" in shown

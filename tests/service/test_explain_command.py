@@ -27,7 +27,8 @@ def test_numbers(regressor_folder, rows):
     asked = ["--at-least", repr(goal), "--change", "income:up"]
     found = explain(regressor_folder, rows, *asked)
     assert found.exit_code == 0, found.output
-    assert "Row 2: what each feature alone could gain" in found.output and "measured, not proved" in found.output
+    assert "Row 2: what each feature alone could add to the prediction\n" in found.output
+    assert "measured, not proved" in found.output
     lines = [json.loads(line) for line in explain(regressor_folder, rows, *asked, "--json").output.splitlines()]
     assert [line["row"] for line in lines] == [2, 3, 4, 5]
     for place, line in enumerate(lines):
@@ -45,12 +46,14 @@ def test_numbers_without_a_goal_are_explained_towards_a_higher_one(regressor_fol
     assert [one["feature"] for one in json.loads(line)["reasons"]] == wanted["feature"].tolist()
     lower = explain(regressor_folder, rows, "--rows", "1", "--at-most", "0")
     assert "towards" not in lower.output and lower.exit_code == 0
+    assert "Row 2: what each feature alone could take off the prediction\n" in lower.output
 
 
 def test_classes(classifier_folder, rows):
     found = explain(classifier_folder, rows, "--to", "no", "--change", "income:down", "--rows", "1")
     assert found.exit_code == 0, found.output
     assert "'no'" in found.output or "No such change" in found.output
+    assert "Row 2: what each feature alone could add to the log-odds of 'no'\n" in found.output
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ import smilenn
 from smilenn.errors import SmileError
 from smilenn.service import batching
 from smilenn.service.app import Limits, Service, application
-from smilenn.service.interface import row_schema
+from smilenn.service.interface import answer_schema, row_schema
 from smilenn.service.rows import Reader
 from smilenn.service.run import Reloads, bound
 from smilenn.service.served import Served
@@ -52,6 +52,13 @@ def test_answers_are_the_bits_of_predict(client, regressor):
     assert all(one["moved"] == [] for one in found)
     single = [client.post("/predict", json={"rows": [row]}).json()["predictions"][0]["prediction"] for row in rows[:9]]
     assert single == [one["prediction"] for one in found[:9]]
+
+
+def test_the_interface_says_which_class_a_probability_is_of(classifier, monkeypatch):
+    for positive in classifier.estimator.outputs_.classes:
+        monkeypatch.setattr(type(classifier.estimator), "positive_class", positive)
+        probability = answer_schema(classifier)["properties"]["probability"]
+        assert probability["description"] == f"Of the class {positive!r}." and probability["type"] == "number"
 
 
 def test_classes_have_probability_and_whether_the_label_is_certified(classifier):

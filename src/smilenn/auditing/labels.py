@@ -37,6 +37,7 @@ from smilenn.properties.change import Fair
 APART = 4  # values of a protected input that are bounded one by one; more are bounded as one range
 FLIP_SHARE = 0.25  # of the time limit for the changed label, at least `FLIP_SECONDS`
 FLIP_SECONDS = 2.0
+ARITHMETIC = {"exact": "exact arithmetic"}  # where an output was computed, in words
 RANGES = 12  # of an input, in the picture of where labels can change
 
 
@@ -103,7 +104,8 @@ class LabelAudit:
             out = [f"no changed label was found{self.compared}"]
         else:
             out = ["a changed label was found:", *(f"  {line}" for line in self.changed.to_string().split("\n"))]
-            out += [f"  output in {name}: {a:.6g} and {b:.6g}" for name, (a, b) in self.outputs.items()]
+            found = [(ARITHMETIC.get(name, name), *pair) for name, pair in self.outputs.items()]
+            out += [f"  output in {where}: {a:.6g} and {b:.6g}" for where, a, b in found]
         return [printable(line) for line in (*out, self._share_line())]
 
     def _share_line(self) -> str:

@@ -39,16 +39,18 @@ from operator import le, mul, or_, sub
 from typing import Any
 
 MIB = 1 << 20
-NODES, WORK = 1 << 24, 1 << 33
+NODES, WORK = 1 << 24, 1 << 31
+ROW, NODE = 8, 16  # units of work per input of a row and per node
 ENCODING, COORDINATE = 4, 256  # units of work per number of an encoder and per coordinate, for every claim
 DIGITS = 1 << 10  # binary digits of a coordinate that these cover
+READING, WORDS = 64, 32  # units per number of a claim that a case reads anew, and binary digits that take one more
 LEAVES = 256  # of a tree whose leaves are compared pair by pair
 LAYERS, SIZE = 64, 1 << 30  # layers of a branch of an encoder; the largest size that may stand in model.json
 DENOMINATOR, BITS = 10**1000, 1 << 17  # limits on the common denominators of a claim and of its bounds
 LEMMAS = 1 << 22  # slopes h that the lemmas of a row may have in all
 USES = 24  # y, how often a leaf uses a lemma, is a multiple of 2^-24
 ALL = 255  # the copy byte of splits that concern all copies
-LONG = 1 << 12  # binary digits of numbers that a unit of work covers
+LONG, STEEP = 1 << 11, 1 << 9  # binary digits of inputs and of slopes that a unit of work covers
 FINE = 100  # SQRT and UP are multiples of 2^-100
 GRID, BROAD = 40, 20  # weights of a contraction are multiples of 2^-40 below 2^20, its balance below 2^40
 TOGETHER = 128  # columns of a contraction that share packed rows
@@ -816,7 +818,9 @@ def settled(lo: Fraction, hi: Fraction, low: Fraction, high: Fraction, rises: bo
 
 
 class Encoder(Space):
-    """Branches of layers, and e as a space: `source` has the input that a coordinate passes on, or None."""
+    """Branches of layers, and e as a space: `source` has the input that a coordinate passes on, or None; `place` says
+    where an input that passes has gone.
+    """
 
     def __init__(self, given: Domain, branches: Any, weights: Weights) -> None:
         need(isinstance(branches, list) and branches, "the encoder has no branches")
@@ -824,6 +828,8 @@ class Encoder(Space):
         self.source: list[int | None] = []
         self.branches: list[tuple[Ints, list[dict[str, Any]]]] = []
         names, features, taken, groups = [], [], set(given.features), []
+        spans = {span[0]: (f, span) for f, span in given.features.items()}
+        sizes = {group[0]: len(group) for group in given.groups}
         for b, branch in enumerate(branches):
             need(is_object(branch, "name", "columns", "layers"), "a branch of the encoder is malformed")
             name, columns, layers = branch["name"], branch["columns"], branch["layers"]
@@ -837,16 +843,17 @@ class Encoder(Space):
                 own = features_of = [f"{name}.{i}" for i in range(width)]
                 self.source += [None] * width
             else:
-                passed = {f: span for f, span in given.features.items() if span[0] in columns}
-                need(columns == [i for span in passed.values() for i in span], "a branch passes parts of features on")
-                own, features_of = [""] * len(columns), list(passed)  # they keep the names of the domain
-                starts = [(len(names) + columns.index(g[0]), len(g)) for g in given.groups if g[0] in columns]
+                passed = [spans[i] for i in sorted(columns) if i in spans]
+                need(columns == [i for _, span in passed for i in span], "a branch passes parts of features on")
+                own, features_of = [""] * len(columns), [f for f, _ in passed]  # they keep the names of the domain
+                starts = [(at, sizes[i]) for at, i in enumerate(columns, len(names)) if i in sizes]
                 groups += [range(start, start + size) for start, size in starts]
                 self.source += columns
             names += own
             features += features_of
             self.branches.append((columns, layers))
         need(len(set(features)) == len(features), "two features of the encoder have one name")
+        self.place = {i: at for at, i in enumerate(self.source) if i is not None}
         lo, hi = (weights.fractions(f"encoder.{end}", [len(names)]) for end in ("lo", "hi"))
         need(all(map(le, lo, hi)), "the encoder's box is empty")
         boxes, none, one = zip(self.source, names, lo, hi, strict=True), Fraction(0), Fraction(1)
@@ -1100,8 +1107,8 @@ class Encoder(Space):
     def trees(self, layer: dict[str, Any], y: list[Spread]) -> list[Spread]:
         """((b + v_1) + v_2) + …, each v the leaf of a tree"""
         unit, forest, out = 1 << layer["e"], iter(layer["forest"]), []
-        parts = [[s] for s in y] + [[y[i] for i in places] for places in layer["sets"]]
-        questions = [question(part, unit) for part in parts]
+        alone = [question(s, unit) for s in y]
+        questions = alone + [largest([alone[i] for i in places]) for places in layer["sets"]]
         for count, b in zip(layer["trees"], layer["bias"], strict=True):
             found = [tree_spread(tree, questions) for tree in islice(forest, count)]
             lo, hi, low, high = (Fraction(sum(column), unit) for column in zip(*found, strict=True))
@@ -1237,11 +1244,15 @@ Question = tuple[int, int, int, int]  # range and difference of what is asked, t
 Four = tuple[int, int, int, int]  # range and difference of a tree's value, times the same unit
 
 
-def question(part: list[Spread], unit: int) -> Question:
-    """The largest of some coordinates. Ends are rounded so that comparing them with thresholds stays exact."""
-    lo, hi = max(s.lo for s in part), max(s.hi for s in part)
-    low, high = min(s.low for s in part), max(s.high for s in part)
-    return math.ceil(lo * unit), math.ceil(hi * unit), math.floor(low * unit), math.ceil(high * unit)
+def question(s: Spread, unit: int) -> Question:
+    """A coordinate. Ends are rounded so that comparing them with thresholds stays exact."""
+    return math.ceil(s.lo * unit), math.ceil(s.hi * unit), math.floor(s.low * unit), math.ceil(s.high * unit)
+
+
+def largest(part: list[Question]) -> Question:
+    """The largest of some coordinates: rounding keeps order, so the rounded ends of it are those of its members."""
+    lo, hi, low, high = zip(*part, strict=True)
+    return max(lo), max(hi), min(low), max(high)
 
 
 def tree_spread(tree: Tree, questions: list[Question]) -> Four:
@@ -1380,9 +1391,10 @@ class Claim:
         need(self.then or self.either, "a claim has no conclusion")
         rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
         self.ball = self.read_ball(claim["ball"]) if "ball" in claim else {}
-        self.size = sum(1 + len(terms) for terms, _, _ in rows) + len(self.ball)
         numbers = [v for terms, _, rhs in rows for v in (rhs, *(term[0] for term in terms))]
-        self.common = common_denominator(1, (*numbers, *self.ball.values()))
+        numbers += self.ball.values()
+        self.size, self.long = len(numbers), max(v.numerator.bit_length() for v in numbers)
+        self.common = common_denominator(1, numbers)
 
     def read_ball(self, pairs: Any) -> dict[str, Fraction]:
         """δ by name."""
@@ -1433,8 +1445,17 @@ class Premise:
         for denominator in {v.denominator for side in (self.lo, self.hi, self.delta) for line in side for v in line}:
             self.scale = math.lcm(self.scale, denominator)
             need(self.scale.bit_length() <= BITS, "the bounds of a claim have too large a common denominator")
-        digits = self.scale.bit_length() + common.bit_length() + 2 * net.e + net.em
-        self.weight = 1 + digits // LONG  # of a unit of work: long numbers take long
+        slopes = common.bit_length() + 2 * net.e + net.em
+        # of a unit of work: a product takes as long as both its factors are
+        self.weight = (1 + self.scale.bit_length() // LONG) * (1 + slopes // STEEP)
+        self.integers: dict[str, list[Ints]] = {}
+
+    def whole_numbers(self, name: str) -> list[Ints]:
+        """`lo`, `hi` or `delta` in multiples of 1/scale; divided once, for all rows."""
+        if name not in self.integers:
+            lines = getattr(self, name)
+            self.integers[name] = [[v.numerator * (self.scale // v.denominator) for v in line] for line in lines]
+        return self.integers[name]
 
     def coordinate(self, name: str) -> int:
         """The coordinate of a name in a row."""
@@ -1523,7 +1544,7 @@ class Premise:
             ordered = k == 2 and i not in space.grouped
             rises, falls = (self.pinned[i] or (ordered and v) for v in (low >= 0, high <= 0))
             start.append(Spread(lo, hi, low, high, rises, falls))
-        place = {i: at for at, i in enumerate(encoder.source) if i is not None}
+        place = encoder.place
         spreads, self.parts = encoder.spreads(start, self.axes if k == 2 else None)
         self.axes = {place[i]: delta for i, delta in self.axes.items() if i in place}
         passing = list(zip(encoder.source, spreads, strict=True))
@@ -1593,8 +1614,8 @@ class Goal:
             if kind == "in":
                 i = premise.coordinate(name)
                 if net.encoder:
-                    need(i in net.encoder.source, f"{name} is a conclusion's input that the encoder does not pass on")
-                    i = net.encoder.source.index(i)
+                    need(i in net.encoder.place, f"{name} is a conclusion's input that the encoder does not pass on")
+                    i = net.encoder.place[i]
                 self.b[copy][i] = self.b[copy].get(i, Fraction(0)) + coef
             else:
                 called = net.outputs[0] if name == "" and net.o == 1 else name
@@ -1683,15 +1704,21 @@ class Reader:
         need(self.end <= len(self.data), "certificate.bin is too short")
         return start
 
-    def spend(self, nodes: int, premise: Premise, lemmas: int = 0) -> None:
-        """§6: a small file must not keep a checker busy for days; no nodes: what every row costs."""
+    def spend(self, nodes: int, premise: Premise, lemmas: int = 0, extra: int = 0, times: int = 1) -> None:
+        """§6: a small file must not keep a checker busy for hours."""
         net, k = premise.net, premise.k
-        pairs = sum(len(group) ** 2 for group in net.space.groups) if k == 2 else 0
+        pairs = sum(len(group) ** 2 // 64 for group in net.space.groups) if k == 2 else 0
         each = (net.m + 1 + pairs) * (net.n + 1 if net.paper else 1)
-        steps = (nodes * (net.units + 1 + lemmas) + (lemmas << k)) * each
+        steps = nodes * (NODE + (net.units + 1 + extra + (lemmas + 3) // 4) * each) + (lemmas << k) * each
         self.nodes -= nodes
-        self.work -= premise.weight * k * (steps if nodes else net.n * (net.o + net.m + net.units))
+        self.work -= times * premise.weight * k * steps
         need(self.nodes >= 0 and self.work >= 0, "the proofs would take too long to check")
+
+    def row(self, premise: Premise) -> None:
+        """§6: what every row costs, whatever its proof."""
+        net = premise.net
+        self.work -= premise.weight * premise.k * (net.n * (net.o + net.m + net.units) + ROW * (net.m + ROW))
+        need(self.work >= 0, "the proofs would take too long to check")
 
     def premise(self, net: Net, claim: Claim, common: int, path: Path = ()) -> Premise:
         """§6: the premise of a claim or of a case, and what it costs to find out what an encoder leaves of it."""
@@ -1791,7 +1818,7 @@ class Reader:
                     shared = all(pinned[i] for i in (net.space.groups[index] if kind == 3 else (index,)))
                 need(shared or leaf is not None, "the slope rule splits a moving input")
                 need(copy == ALL if shared else copy < k, "a node names the wrong copy")
-        self.spend(count, premise, lemmas)
+        self.spend(count, premise, lemmas, len(premise.extra))
         return finest
 
 
@@ -1806,12 +1833,13 @@ class Cell:
         net = self.net = premise.net
         self.x, self.pinned, self.groups = x, premise.pinned, net.space.groups
 
-        def scaled(values: Iterable[Fraction]) -> Ints:
-            return [v.numerator * (x // v.denominator) for v in values]
+        def scaled(lines: list[Ints]) -> list[Ints]:
+            by = x // premise.scale  # exact: x is a multiple
+            return [[v * by for v in line] for line in lines]
 
-        self.lo, self.hi = [scaled(v) for v in premise.lo], [scaled(v) for v in premise.hi]
+        self.lo, self.hi = scaled(premise.whole_numbers("lo")), scaled(premise.whole_numbers("hi"))
         self.allowed = [[premise.allows(c, group) for group in self.groups] for c in range(premise.k)]
-        self.delta = [tuple(scaled(strip)) for strip in premise.delta]
+        self.delta = [(low, high) for low, high in scaled(premise.whole_numbers("delta"))]
         self.k = k = 1 if one_point else premise.k
         if one_point:  # the hull of the copies; all groups are pinned, so both copies allow the same categories
             self.lo, self.hi = [list(map(min, *self.lo))], [list(map(max, *self.hi))]
@@ -1867,8 +1895,7 @@ class Cell:
 
     def members(self, c: int, g: int) -> list[int]:
         """Categories that copy c may take."""
-        mask = self.allowed[c][g]
-        return [p for p in range(len(self.groups[g])) if mask >> p & 1]
+        return [p for p, bit in enumerate(reversed(f"{self.allowed[c][g]:b}")) if bit == "1"]
 
     def group_max(self, values: Sequence[Sequence[int]], g: int) -> int | None:
         """The largest Σ_c values[c][p_c] over allowed tuples of categories; None if there is none."""
@@ -2340,7 +2367,9 @@ def signs_rule(goal: Goal, reader: Reader) -> Fraction:
     """Every unit by itself: it is convex, or its arguments are in order, so that its terms add up to no more than 0."""
     premise, net, k = goal.premise, goal.premise.net, goal.premise.k
     need(net.zero_gap and not net.grid, "the signs rule is for boxes of no width and inputs that are not moved")
-    reader.spend(k * (1 + len(premise.extra)), premise)
+    lines = [row[0].values() for row in premise.extra]  # each of which may make the numbers of a form that much longer
+    digits = sum(max(v.numerator.bit_length() + v.denominator.bit_length() for v in line) for line in lines)
+    reader.spend(k * (1 + len(lines)), premise, times=4 * (1 + digits // LONG) ** 2)
     column = next((line for line in zip(*goal.a, strict=True) if any(line)), ())
     alpha = column if sum(v > 0 for v in column) == 1 else tuple(-v for v in column)
     need(sum(v > 0 for v in alpha) == 1 and sum(alpha) == 0, "the signs rule is for one copy against a mean of others")
@@ -2571,8 +2600,8 @@ def check_cases(net: Net, claim: Claim, root: Any, reader: Reader) -> list[RowRe
             stack += [(node["above"], (*path, (c, i, at, -1))), (node["below"], (*path, (c, i, at, 1)))]
             continue
         need(is_object(node, "weights", "witness", "rows"), "a case is malformed")
-        reader.work -= claim.size
         weights, common = read_weights(node["weights"], claim)
+        reader.work -= claim.size * (READING + (claim.long + common.bit_length()) // WORDS)
         premise = reader.premise(net, claim, common, path)
         premise.check_witness(node["witness"])
         means = zip(claim.either, weights, strict=True)
@@ -2614,7 +2643,7 @@ def check_rows(premise: Premise, conclusion: list[Row], proofs: Any, reader: Rea
     for goal, proof in zip(goals, proofs, strict=True):
         rule = proof.get("rule") if isinstance(proof, dict) else None
         margin = goal.margin()
-        reader.spend(0, premise)
+        reader.row(premise)
         if rule == "leaf" and is_object(proof, *place, "units", *({"lemmas"} & set(proof))):
             bound = leaf_rule(goal, proof, reader)
         elif rule == "slope" and is_object(proof, *place):

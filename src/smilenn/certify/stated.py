@@ -71,7 +71,7 @@ def uncovered(files: Mapping[str, bytes], proved: tuple[Claim, ...]) -> str:
         return f"properties.json states what this version cannot translate ({str(error).rstrip('.')})"
     except (LookupError, TypeError, ValueError, AttributeError):
         return "properties.json states no properties that can be read"
-    if not all(claim in proved for claim in claims):
+    if not set(claims).issubset(proved):
         return "properties.json states properties that the certificate does not prove"
     return ""
 
@@ -121,7 +121,9 @@ def space(model: Mapping[str, Any]) -> tuple[Domain, Outputs, list[str] | None]:
     table = model.get("table", model.get("learned", {}))
     classes = tuple(map(class_name, table.get("class_outputs", table.get("classes", ()))))
     role = ROLES.get(table.get("task", ""), "output")
-    outputs = Outputs(tuple(net["outputs"]), classes, str(table.get("target", "")), role)
+    outputs = Outputs(
+        tuple(net["outputs"]), classes, str(table.get("target", "")), role, str(table.get("positive", ""))
+    )
     return Domain.from_json(net["domain"]), outputs, table.get("columns")
 
 

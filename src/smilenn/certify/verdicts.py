@@ -68,7 +68,7 @@ class Certificate:
         """SHA-256 of certificate.json, hexadecimal; what the certificate is called by."""
         return self.report.certificate
 
-    @property
+    @cached_property
     def holds(self) -> tuple[bool, ...]:
         """For each claim whether the checker certified it."""
         if not self.report.claims:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -130,13 +130,22 @@ class Checked:
 
     def _reported(self, report: Report, *, reference: bool, key: Path | None) -> list[str]:
         """What the checker says of a certificate that it accepts."""
-        lines = [*report.lines(), *self._in_words(), *self._scales(report)]
+        lines = [*self._without_twins(report).lines(), *self._in_words(), *self._scales(report)]
         if report.status == "certified" and self.found.verdict.status != "proved":
             lines.insert(0, "The certificate holds, but it does not cover the properties that the model states:")
         lines += [self.note] if self.note else []
         lines += ["The reference checker agrees."] if reference else []
         lines += [] if key is None else [f"Signed by {public_key(str(key))}."]
         return lines
+
+    def _without_twins(self, report: Report) -> Report:
+        """The report without the stored sentences that the rows give too: those are said below, as checked."""
+        said = self.found.sentences
+        claims = (
+            replace(claim, sentence="") if any(line.startswith(claim.sentence) for line in said) else claim
+            for claim in report.claims
+        )
+        return replace(report, claims=tuple(claims))
 
     def _in_words(self) -> list[str]:
         """The claims as sentences, made from the checked rows in the user's names."""

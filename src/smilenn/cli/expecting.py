@@ -63,7 +63,7 @@ class Expected:
 
     def read_rows(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The rows of a table as the estimator's `read_rows` has them, raw units [n, m]."""
-        frame = filled(check_inputs(X, "the model", self.columns), self.fill)
+        frame = filled(check_inputs(X, "the model", self.columns, first_row=first_row), self.fill)
         return self.domain_.read(frame, first_row=first_row)
 
 

@@ -109,7 +109,8 @@ def _explained(
 ) -> dict[str, Any]:
     """Gains, and a change where one is asked for, JSON-ready."""
     gains = estimator.reasons(row, **goal)
-    out: dict[str, Any] = {"reasons": json_module.loads(gains.to_json(orient="records", double_precision=15))}
+    found = json_module.loads(gains.to_json(orient="records", double_precision=15))
+    out: dict[str, Any] = {"gain": gains.attrs["gain"], "reasons": found}
     if changes:
         found = estimator.recourse(row, change=changes, **goal)
         moved = {name: {"from": a, "to": b} for name, (a, b) in found.change.items()}
@@ -119,8 +120,10 @@ def _explained(
 
 def _text(name: int, found: dict[str, Any]) -> str:
     """The same for people."""
-    lines = [f"Row {name}: what each feature alone could gain"]
+    lines = [f"Row {name}: what each feature alone could {found['gain']}"]
     for one in found["reasons"]:
         said = "proved" if one["proved"] else "measured, not proved"
-        lines.append(f"  {one['gain']:>10.4g}  {one['feature']!r}: {one['value']} → {one['best']} ({said})")
+        best = f"{one['best']:.6g}" if isinstance(one["best"], float) else one["best"]
+        change = f"{one['value']} → {best}" if one["gain"] > 0 else f"nothing found better than {one['value']}"
+        lines.append(f"  {one['gain']:>10.4g}  {one['feature']!r}: {change} ({said})")
     return "\n".join([*lines, *([f"  {found['sentence']}"] if "sentence" in found else [])])

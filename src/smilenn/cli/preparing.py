@@ -21,7 +21,7 @@ from smilenn.estimators.learned import learned, named_columns
 from smilenn.estimators.missing import filled, learn_fill
 from smilenn.estimators.options import Columns
 from smilenn.estimators.start import Known, check_columns
-from smilenn.estimators.targets import Target, check_positive, decisions, numbers
+from smilenn.estimators.targets import Target, decisions, numbers, with_positive
 from smilenn.properties.base import Property
 
 
@@ -101,5 +101,5 @@ def _target(
     if positive is not None:
         if not classes:
             raise SmileError("--positive names one of two classes; the target is predicted as a number.")
-        check_positive(positive, target)
+        target = with_positive(positive, target)
     return target.called(request.target[0] if len(request.target) == 1 else "")

@@ -19,7 +19,8 @@ import pandas as pd
 from smilenn.cli import sample
 from smilenn.cli.parquet import parquet_frames
 from smilenn.cli.source import FIRST_ROW, MISSING, Source, readable
-from smilenn.domain.table import EXACT, whole_number
+from smilenn.domain.odd import odd_cell
+from smilenn.domain.table import EXACT, shown, whole_number
 from smilenn.errors import SmileError, listed
 
 BLANKS = tuple(" " * n for n in range(1, 9))
@@ -80,6 +81,7 @@ def read_table(
     else:
         (frame,) = (frame for _, frame in read_chunks(source, 1_000_000_000, text, only=only))
     for name in frame.columns:
+        _refuse_odd(source, str(name), frame[name])
         # where others may lack cells, one that may not is the target: no option helps it
         helping = [option for option in options if option not in ("--missing", "--drop")] if may_lack else options
         _refuse_cells(source, str(name), frame[name], name in may_lack, helping)
@@ -235,7 +237,7 @@ def _refuse_rounded(source: Source, frame: pd.DataFrame, start: int) -> None:
                 continue
             written = whole_number(cells[place])
             if written is not None and written != float(floats[name].iloc[index]):  # Python compares these exactly
-                what = f"holds {written}, which float64 rounds; subtract an offset, or use larger units."
+                what = f"holds {shown(cells[place])}, which float64 rounds; subtract an offset, or use larger units."
                 raise _cell(source, start + index, str(name), what)
 
 
@@ -259,5 +261,14 @@ def _written(source: Source, index: int, name: str) -> str:
     return row[place].strip() if place < len(row) else ""
 
 
+def _refuse_odd(source: Source, name: str, column: pd.Series) -> None:
+    """Raise at a list, a structure or another cell of a Parquet file that is neither a number nor a name."""
+    found = odd_cell(column) if column.dtype == object else None
+    if found is not None:
+        row, wrong = found
+        raise _cell(source, int(column.index[row]), name, wrong.lstrip())
+
+
 def _cell(source: Source, index: int, name: str, what: str) -> SmileError:
-    return SmileError(f"{source.name}, row {source.row_number(int(index))}, column {name!r} {what}")
+    colon = "" if what.startswith(":") else " "
+    return SmileError(f"{source.name}, row {source.row_number(int(index))}, column {name!r}{colon}{what}")

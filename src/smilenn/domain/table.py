@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from decimal import Decimal
 from typing import Any
 
@@ -91,12 +91,25 @@ def as_array(data: Any) -> np.ndarray:
     Of lists that hold large numbers the cells are kept: beside a decimal, NumPy would round a whole number beyond 2⁵³.
     """
     if not np.ma.is_masked(data):
-        array = np.asarray(data)
+        array = _as_given(data)
         by_hand = isinstance(data, list | tuple) and array.dtype.kind == "f"
         return np.array(data, dtype=object) if by_hand and (np.abs(array) >= EXACT).any() else array
     cells = np.array(np.ma.getdata(data), dtype=object)
     cells[np.ma.getmaskarray(data)] = np.nan
     return cells
+
+
+def _as_given(data: Any) -> np.ndarray:
+    try:
+        return np.asarray(data)
+    except ValueError:  # rows of different lengths
+        lengths = [len(row) if isinstance(row, Sized) else 1 for row in data]
+        odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+        raise SmileError(
+            f"Row {odd} has {lengths[odd]} cells and row 0 has {lengths[0]}; give every row one cell for each column."
+            if odd
+            else "The data has cells that are lists of different lengths; give every part a column of its own."
+        ) from None
 
 
 def cells_of(column: Any) -> Any:
@@ -146,13 +159,22 @@ def is_text(series: pd.Series) -> bool:
     return not pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series)
 
 
+def shown(text: str) -> str:
+    """A text of a cell, cut where it is long.
+
+    >>> shown("abc"), shown("1" * 99)
+    ('abc', '1111111111111111111111111111111111111111…')
+    """
+    return text if len(text) <= 60 else f"{text[:40]}…"
+
+
 def _no_number(cell: Any, where: str) -> str:
     """What is wrong with a cell that is not a finite number."""
     if pd.isna(cell):
         return f"{where} is missing (NaN); drop the row or fill it in."
     if isinstance(cell, str):
-        return f"{where} holds the text {cell!r} among numbers; correct the cell."
-    return f"{where} is {cell}; give a finite number."
+        return f"{where} holds the text {shown(cell)!r} among numbers; correct the cell."
+    return f"{where} is {shown(str(cell))}; give a finite number."
 
 
 def numbers(series: pd.Series, name: str, first_row: int = 0) -> np.ndarray:

@@ -270,7 +270,7 @@ class SmileEstimator(VerdictMixin, Parameters):
         """The rows of X as the network sees them, raw units [n, m]; `first_row` numbers the first row in messages."""
         self._check_fitted()
         frame = as_usual(
-            self._complete(X),
+            self._complete(X, first_row),
             self.domain_,
             self.usual_,
             missing=self.missing == "indicator",
@@ -285,11 +285,12 @@ class SmileEstimator(VerdictMixin, Parameters):
         cells that training has no place for are errors.
         """
         self._check_fitted()
-        return self.domain_.read(self._complete(X), first_row=first_row)
+        return self.domain_.read(self._complete(X, first_row), first_row=first_row)
 
-    def _complete(self, X: Any) -> pd.DataFrame:
+    def _complete(self, X: Any, first_row: int = 0) -> pd.DataFrame:
         # an array's columns are those of the training data, in that order: the domain keeps one-hot columns together
-        return filled(check_inputs(X, type(self).__name__, self.columns_), self.fill_)
+        frame = check_inputs(X, type(self).__name__, self.columns_, first_row=first_row)
+        return filled(frame, self.fill_)
 
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The network's outputs for the rows of X, float64 [n], or [n, o] of several; `first_row` numbers the first row

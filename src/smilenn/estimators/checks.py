@@ -6,13 +6,15 @@ import math
 import numbers
 import warnings
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from smilenn.domain import as_array, as_frame
-from smilenn.domain.table import refuse_twice
+from smilenn.domain.odd import odd_cell
+from smilenn.domain.table import refuse_twice, with_columns
 from smilenn.errors import SmileError, listed
 
 SCALED = 1e-9  # what rounding leaves of a mean of 0 and a deviation of 1
@@ -22,7 +24,7 @@ class CellTypeError(SmileError, TypeError):
     """A cell that is neither a number nor a text."""
 
 
-def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None, *, first_row: int = 0) -> pd.DataFrame:
     """X as a frame; `columns` are those of the training data, whose order and number an array must have."""
     if _is_sparse(X):
         raise CellTypeError("Sparse data is not supported; pass a data frame or X.toarray().")
@@ -52,8 +54,8 @@ def check_inputs(X: Any, estimator: str, columns: Sequence[str] | None = None) -
     for place, name in enumerate(frame.columns):
         column = frame.iloc[:, place]
         if column.dtype == object:
-            _check_cells(column, str(name))
-    return frame
+            _check_cells(column, str(name), first_row)
+    return _without_long_floats(frame, first_row)
 
 
 def _is_sparse(values: Any) -> bool:
@@ -64,12 +66,25 @@ def _is_sparse(values: Any) -> bool:
     return sparse.issparse(values)
 
 
-def _check_cells(column: pd.Series, name: str) -> None:
-    for row, cell in enumerate(column):
-        if isinstance(cell, (Mapping, list, tuple, set, complex, np.ndarray)):
-            raise CellTypeError(
-                f"Row {row}, column {name!r}: the argument must be a string or a number, not {type(cell).__name__!r}."
-            )
+def _check_cells(column: pd.Series, name: str, first_row: int) -> None:
+    found = odd_cell(column)
+    if found is not None:
+        row, wrong = found
+        raise CellTypeError(f"Row {first_row + row}, column {name!r}{wrong}")
+
+
+def _without_long_floats(frame: pd.DataFrame, first_row: int) -> pd.DataFrame:
+    """Long floats as float64, which pandas has an index for; one that float64 would round is refused."""
+    short = {}
+    for name, column in frame.items():
+        if column.dtype == np.longdouble:
+            values = column.to_numpy()
+            short[name] = values.astype(np.float64)
+            odd = np.flatnonzero((values != short[name]) & ~np.isnan(values))
+            if odd.size:
+                where = f"Row {first_row + int(odd[0])}, column {str(name)!r}"
+                raise SmileError(f"{where} has more digits than float64 holds; round the column first.")
+    return with_columns(frame, short) if short else frame
 
 
 def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarray, str, tuple[str, ...]]:
@@ -79,6 +94,7 @@ def check_target(frame: pd.DataFrame, y: Any, estimator: str) -> tuple[np.ndarra
     if _is_sparse(y):
         raise CellTypeError("Sparse targets are not supported; pass y.toarray().")
     values, name, names = _read_target(y)
+    _refuse_cells(values)
     if values.ndim == 2 and values.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning  # the commands judge targets without scikit-learn
 
@@ -111,6 +127,17 @@ def _read_target(y: Any) -> tuple[np.ndarray, str, tuple[str, ...]]:
     return values, given if isinstance(given, str) else "", ()
 
 
+def _refuse_cells(values: np.ndarray) -> None:
+    """No cell of a target stops NumPy or pandas; those that are no number or class are refused by what reads them."""
+    if values.dtype.kind in "mM":
+        raise SmileError("The target holds dates or durations; turn it into numbers, such as days, first.")
+    cells = values.reshape(len(values), -1) if values.dtype == object and values.ndim else ()
+    for row, line in enumerate(cells):
+        found = odd_cell(cell for cell in line if isinstance(cell, (int, str, Decimal)))
+        if found is not None:
+            raise SmileError(f"Row {row} of the target{found[1]}")
+
+
 def _refuse_shape(values: np.ndarray, rows: int) -> None:
     """A target has one value, or several, for each of the rows, and they are real."""
     if rows == 0:
@@ -130,7 +157,7 @@ def _refuse_target_among(frame: pd.DataFrame, values: np.ndarray, names: Sequenc
     outputs of their own names, which must be none of a feature.
     """
     for i, name in enumerate(names):
-        if name in frame.columns:
+        if name and name in frame.columns:
             column = values[:, i] if values.ndim == 2 else values
             if values.ndim == 2 or pd.Series(column).equals(frame[name].reset_index(drop=True)):
                 raise SmileError(f"The target {name!r} is among the features; drop that column from X.")
@@ -140,7 +167,10 @@ def check_weights(sample_weight: Any, rows: int) -> np.ndarray:
     """Weights as float64 [n]; ones where there are none. A row of weight zero counts as absent."""
     if sample_weight is None:
         return np.ones(rows)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise SmileError("sample_weight holds something that is no number; give one number for every row.") from None
     if weight.ndim == 0 and np.isfinite(weight) and weight > 0:
         weight = np.full(rows, float(weight))
     if weight.shape != (rows,):

@@ -24,9 +24,11 @@ from smilenn.estimators.radius import (
     Norm,
     Steps,
     Unit,
+    blocking,
     least_radius,
     radii,
     reaching,
+    refuse_blocked,
     refuse_without_steps,
     sizes_of,
     steps_of,
@@ -37,10 +39,10 @@ from smilenn.estimators.stability import largest_changes, stable
 from smilenn.estimators.targets import (
     Target,
     TaskName,
-    check_positive,
     class_names,
     decisions,
     started_decisions,
+    with_positive,
 )
 from smilenn.properties.base import read_number
 from smilenn.properties.claim import Claim
@@ -116,17 +118,18 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     def read_target(self, y: np.ndarray, names: Sequence[str]) -> Target:
         """The target y [n] of classes, or [n, o] of labels (called `names`), as numbers."""
         target = decisions(y, names)
-        if self.positive is not None:
-            check_positive(self.positive, target)
-        return target
+        return target if self.positive is None else with_positive(self.positive, target)
 
     def _usual_output(self) -> str | None:
         return None if self.positive is None else class_names(np.array([self.positive]))[0]
 
     @property
     def positive_class(self) -> str:
-        """The class of two that rules with a direction are about unless they name one, as it is called in sentences."""
-        return self._usual_output() or self.outputs_.classes[1]
+        """The class of two that rules with a direction are about unless they name one, as it is called in sentences.
+
+        Empty for several classes and for labels.
+        """
+        return self._usual_output() or (self.outputs_.classes[1] if len(self.outputs_.classes) == 2 else "")
 
     def _start(self, target: Target, weight: np.ndarray) -> tuple[Target, np.ndarray]:
         return started_decisions(target, self.class_weight, weight)
@@ -219,6 +222,11 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         """The steps; an error where no property has any, or rows have several labels."""
         self._refuse_labels("A certified radius needs one label per row")
         steps = self._steps(norm, unit)
+        if not steps and (moved := blocking(self.changing_claims(), self.outputs_, self.domain_, norm)):
+            refuse_blocked(moved, self.domain_, norm)
+        other: Norm = "inf" if norm == 2 else 2
+        if not steps and self._steps(other, unit):
+            raise SmileError(f"The certified property is of another norm; give norm={other!r}.")
         refuse_without_steps(steps, norm, several=unit == "raw" and bool(self._steps(norm, "delta")))
         return steps
 

@@ -29,7 +29,7 @@ from typing import Literal
 import numpy as np
 
 from smilenn.domain import Domain
-from smilenn.errors import SmileError
+from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
 from smilenn.properties.meaning import Changes, Meaning, Near
@@ -140,6 +140,24 @@ def radii(logits: np.ndarray, change: np.ndarray, steps: Steps, *, margins: bool
     share = 1.0 if steps.slack == 0 else max(0.0, 1 - steps.slack)
     far = np.nextafter(count * steps.delta * share, 0.0)
     return np.where(count >= 2, np.maximum(far, steps.once), np.where(count == 1, steps.once, 0.0))
+
+
+def blocking(claims: Sequence[Claim], outputs: Outputs, domain: Domain, norm: Norm) -> list[str]:
+    """Columns of whole numbers that a claim of this norm moves too, which is why it has no steps."""
+    moved = (_sizes(meaning(claim, outputs, domain), norm) for claim in claims)
+    return next((own for names in moved if (own := [n for n in names if domain.feature(n).kind != "continuous"])), [])
+
+
+def refuse_blocked(moved: Sequence[str], domain: Domain, norm: Norm) -> None:
+    """Raise where a claim would do if it did not move these columns too."""
+    what = "a column of whole numbers" if len(moved) == 1 else "columns of whole numbers"
+    free = [f.name for f in domain.features if f.kind == "continuous" and f.lo < f.hi]
+    own = ", ".join(f"{name!r}: 0.1" for name in free[:3]) + (", …" if len(free) > 3 else "")
+    cure = f"fit with one that names these, such as Robust({{{own}}}{', norm=2' * (norm == 2)})"
+    raise SmileError(
+        f"The certified property moves {listed(moved)} too, {what}. A radius is about continuous columns alone; "
+        f"{cure if free else 'this model has none'}."
+    )
 
 
 def refuse_without_steps(found: list[Steps], norm: Norm, *, several: bool) -> None:

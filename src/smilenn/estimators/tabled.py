@@ -40,6 +40,8 @@ def table_of(estimator: SmileEstimator) -> dict[str, Any]:
         table["classes"] = estimator.classes_.tolist()
         table["class_outputs"] = list(estimator.outputs_.classes)
         table["classes_dtype"] = estimator.classes_.dtype.str if estimator.classes_.dtype.kind != "O" else "object"
+    if estimator.outputs_.positive:
+        table["positive"] = estimator.outputs_.positive
     return table
 
 
@@ -63,7 +65,7 @@ def outputs_of(table: Mapping[str, Any], outputs: tuple[str, ...]) -> Outputs:
     # folders of two classes did not name them once
     classes = table.get("class_outputs", table.get("classes", ()))
     role = ROLES.get(table.get("task", ""), "output")
-    found = Outputs(outputs, tuple(str(name) for name in classes), table["target"], role)
+    found = Outputs(outputs, tuple(str(name) for name in classes), table["target"], role, table.get("positive", ""))
     if found.misnamed:
         raise AlteredError("The classes of model.json are not those that its outputs decide between; save it again.")
     return found

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from smilenn.domain.table import shown
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import class_weights
 from smilenn.estimators.levels import read_levels
@@ -76,11 +77,11 @@ def numbers(y: np.ndarray, names: Sequence[str], levels: Sequence[float] | None)
     """A regression: y [n] or [n, o] of numbers; with `levels` the quantiles of y [n]."""
     try:
         values = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         row = next(
             i for i, value in enumerate(np.asarray(y, dtype=object).reshape(len(y), -1)) if not _are_numbers(value)
         )
-        raise SmileError(f"Row {row} of the target is {str(y[row])!r}; a regression needs numbers.") from None
+        raise SmileError(f"Row {row} of the target is {shown(str(y[row]))!r}; a regression needs numbers.") from None
     bad = np.argwhere(~np.isfinite(values))
     if bad.size:
         raise SmileError(f"Row {int(bad[0][0])} of the target is {values[tuple(bad[0])]}; give a finite number.")
@@ -111,7 +112,7 @@ def started_numbers(target: Target, weight: np.ndarray) -> Target:
 def _are_numbers(cells: np.ndarray) -> bool:
     try:
         cells.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
@@ -129,8 +130,8 @@ def plain_labels(labels: np.ndarray) -> list[str | int | float]:
     odd = labels[:1] if dated else [label for label in plain if not isinstance(label, (str, int, float))]
     if len(odd):
         raise SmileError(
-            f"Unknown label type: the target holds the class {str(odd[0])!r} ({type(odd[0]).__name__}); give numbers, "
-            "strings or truth values."
+            f"Unknown label type: the target holds the class {shown(str(odd[0]))!r} ({type(odd[0]).__name__}); give "
+            "numbers, strings or truth values."
         )
     return plain
 
@@ -146,7 +147,7 @@ def decisions(y: np.ndarray, names: Sequence[str]) -> Target:
         )
     try:
         classes, codes = np.unique(y, return_inverse=True)
-    except TypeError:
+    except (TypeError, ValueError):
         raise SmileError(
             "Unknown label type: the target mixes numbers and strings; give every class one kind of name."
         ) from None
@@ -175,15 +176,17 @@ def _labels(y: np.ndarray, names: Sequence[str]) -> Target:
     return Target(values, "multilabel", Outputs(tuple(names), role=ROLES["multilabel"]), np.arange(len(names)))
 
 
-def check_positive(positive: Any, target: Target) -> None:
-    """The class that rules with a direction are about is one of two."""
+def with_positive(positive: Any, target: Target) -> Target:
+    """The target with one of two classes as the one that rules with a direction are about, and sentences name."""
     if target.task != "binary":
         raise SmileError(
             "positive chooses one of two classes; with more, name the one a rule is about: Monotone(…, output=…)."
         )
-    if class_names(np.array([positive]))[0] not in target.outputs.classes:
+    name = class_names(np.array([positive]))[0]
+    if name not in target.outputs.classes:
         known = listed(target.outputs.classes)
         raise SmileError(f"positive is {positive!r}, which is not a class; the classes are {known}.")
+    return replace(target, outputs=replace(target.outputs, positive=name))
 
 
 def started_decisions(target: Target, wanted: Any, weight: np.ndarray) -> tuple[Target, np.ndarray]:

@@ -24,6 +24,7 @@ from smilenn.estimators.regressor import SmileRegressor
 from smilenn.export import cells, margin, network
 from smilenn.export.graph import Graph
 from smilenn.export.verify import Agreement, compare
+from smilenn.properties.naming import joined, output_words
 from smilenn.report.write import replaced
 
 Estimator = SmileRegressor | SmileClassifier
@@ -100,7 +101,18 @@ def facts(model: Estimator) -> dict[str, str]:
         "verdict": model.verdict_.sentence(),
         "certificate": certificate.sha256 if certificate is not None and certified else "",
         "promise": promise,
+        "rules": " ".join(certificate.sentences) if certificate is not None and certified else "",
+        "outputs": _meant(model),
     }
+
+
+def _meant(model: Estimator) -> str:
+    """What the graph's outputs are. The promise is about logits; a runtime's sigmoid need not follow to the bit."""
+    words = joined([output_words(model.outputs_, name) for name in model.outputs_.names])
+    if not isinstance(model, SmileClassifier):
+        return f"prediction: {words}"
+    of = joined([repr(name) for name in model.outputs_.classes or model.outputs_.names])
+    return f"logit: {words}; probability: of {of}, by the runtime and not part of the promise"
 
 
 def _results(graph: Graph, model: Estimator, found: str, good: str) -> list[tuple[str, str, int]]:

@@ -31,6 +31,8 @@ class Agreement:
     unmoved : share of the rows whose outputs stay within `TINY` of the network's.
     farthest : the largest move of an output.
     compared : which values of the protected columns `fair` is about, in words; empty where it is all of them.
+    drawn : whether the rows were drawn from the domain, where none were given.
+    decides : whether outputs are decisions; of another network of one output the sign is compared.
     """
 
     rows: int
@@ -39,12 +41,16 @@ class Agreement:
     unmoved: float
     farthest: float
     compared: str = ""
+    drawn: bool = False
+    decides: bool = True
 
     def sentence(self) -> str:
         """For people."""
         same, unmoved, fair = (percent(share, self.rows) for share in (self.same_label, self.unmoved, self.fair))
+        where = f"{self.rows} rows drawn from the domain" if self.drawn else f"{self.rows} rows"
         return (
-            f"On {self.rows} rows: {same} keep their label, {unmoved} their output; no output moves by more than "
+            f"On {where}: {same} keep their {'label' if self.decides else 'sign'}, {unmoved} their output; no "
+            "output moves by more than "
             f"{six_digits(self.farthest)}. The network itself is fair at {fair} of them{self.compared}."
         )
 

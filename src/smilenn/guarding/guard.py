@@ -9,7 +9,7 @@ domain and does not read the network: whatever it computes is cut to the box.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
@@ -108,6 +108,7 @@ def guard(
     x, inside = _rows(estimator, rows, seed)
     words = compared_words(protected, chosen)
     agreement = measure(estimator.net_, _original(model, network), float(fair.eps), x, inside, words)
+    agreement = replace(agreement, drawn=rows is None, decides=labels is not None or network.sizes[-1] > 1)
     if out is not None:
         estimator.save(out)
     return Guard(estimator, agreement, None if out is None else Path(out))

@@ -35,6 +35,7 @@ from smilenn.pack.quality import quality, tradeoff
 from smilenn.pack.sensitivity import sensitivity
 from smilenn.recourse.levers import levers
 from smilenn.report.drawn import drawn
+from smilenn.report.elements import capital
 from smilenn.report.findings import Findings, gather
 from smilenn.versions import versions
 
@@ -133,7 +134,7 @@ def _summary(found: Findings, manifest: Mapping[str, Any], data: Data) -> dict[s
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "by": f"smilenn {__version__}",
         "headline": found.headline,
-        "sentence": found.sentence,
+        "sentence": f"{capital(found.sentence.removeprefix('certified, '))}{found.but}.",
         "outputs": list(found.output_names),
         "model": {"digest": manifest["digest"], "library": manifest["library"], "seconds": found.model.seconds_},
         "certificate": found.certificate or None,

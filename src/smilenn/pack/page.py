@@ -212,8 +212,8 @@ def _sensitivity(found: Files) -> str:
     return "".join(
         (
             table(("rule", "certified", "checked bound", "largest found", "rows tried"), rules) if rules else "",
-            "<p class='soft'>Found is the largest left side minus right side that a search saw around rows; up to "
-            "nought the rule holds there. The checked bound covers every input.</p>"
+            "<p class='soft'>Found is the largest left side minus right side that a search saw around rows; where it "
+            "is not above zero, the rule holds there. The checked bound covers every input.</p>"
             if rules
             else "",
             f"<h3>Proved directions</h3>{bullets(proved)}" if proved else "",

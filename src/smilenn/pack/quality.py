@@ -38,12 +38,13 @@ def decisions(found: Findings) -> dict[str, Any] | None:
     apart = bootstrap(lambda at: ks(true[at].astype(float), logit[at]), len(true))
     every = np.ones(len(true), dtype=bool)
     groups = [("all rows", "", every), *members(found.model.domain_, rows.x)]
+    true, said = true != found.turned, (logit > 0) != found.turned
     return {
-        "positive": found.positive,
+        "positive": found.positive_class,
         "AUC": asdict(area),
         "KS": asdict(apart),
         "groups": [
-            {"feature": name, "value": value, "rows": int(at.sum()), **_rates(true[at], logit[at] > 0)}
+            {"feature": name, "value": value, "rows": int(at.sum()), **_rates(true[at], said[at])}
             for name, value, at in groups
         ],
     }

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from smilenn.domain import Domain, Feature
-from smilenn.properties.naming import joined
+from smilenn.properties.forms import Outputs
+from smilenn.properties.naming import joined, output_words
 from smilenn.recourse.levers import WAYS, Lever
 from smilenn.report.findings import Findings
 from smilenn.report.standing import spaced
@@ -41,7 +42,7 @@ def sensitivity(found: Findings, known: Sequence[Lever]) -> dict[str, Any]:
         "left_out": len(model.domain_.features) - len(features),
         "outputs": list(found.output_names),
         "changes": lines,
-        "directions": [{"feature": f.name, "proved": _proved(known, f.name, names)} for f in features],
+        "directions": [{"feature": f.name, "proved": _proved(known, f.name, model.outputs_)} for f in features],
         "rules": [_rule(found, i) for i in range(len(found.rules))],
     }
 
@@ -92,13 +93,13 @@ def _line(feature: Feature, label: str, moved: np.ndarray, names: Sequence[str])
     return {"feature": feature.name, "change": label, "outputs": each}
 
 
-def _proved(known: Sequence[Lever], feature: str, names: Sequence[str]) -> str | None:
+def _proved(known: Sequence[Lever], feature: str, outputs: Outputs) -> str | None:
     """Which way of a feature is certified to raise a single output, in words; None where nothing is."""
     said = []
     for lever in known:
         if len(lever.form) != 1 or lever.form[0][0] < 0:
             continue
-        output = f"output {lever.form[0][1]!r}" if len(names) > 1 else "the output"
+        output = output_words(outputs, lever.form[0][1])
         said += [
             f"moving it {WAYS[way]} never lowers {output}{_limits(lever)}"
             for name, way in sorted(lever.moves)
@@ -110,7 +111,8 @@ def _proved(known: Sequence[Lever], feature: str, names: Sequence[str]) -> str |
 def _limits(lever: Lever) -> str:
     """By how much at most, and where, a move may lower an output."""
     most = f" by more than {round_up(lever.loss)!r}" if lever.loss else ""
-    return most + (f", where {joined([repr(name) for name in lever.where])} is known" if lever.where else "")
+    are = "is" if len(lever.where) == 1 else "are"
+    return most + (f", where {joined([repr(name) for name in lever.where])} {are} known" if lever.where else "")
 
 
 def _rule(found: Findings, number: int) -> dict[str, Any]:

@@ -146,9 +146,3 @@ def _difference(row: Inequality) -> Fraction | None:
 def minus(form: Linear) -> Linear:
     """The form with every sign turned."""
     return tuple((-coef, name) for coef, name in form)
-
-
-def negation_among(form: Linear, known: Iterable[Linear]) -> Linear | None:
-    """The known form that is −form, whatever the order of its terms."""
-    wanted = frozenset(minus(form))
-    return next((other for other in known if frozenset(other) == wanted), None)

@@ -29,13 +29,15 @@ class Outputs:
 
     One output called '' is that of a scalar network. Two classes have one output, more have one each, of their names.
     `target` is the column that is predicted ('' where it has no name) and `role` what an output is where there are no
-    classes: a predicted number, a quantile, the log-odds of a label, or nothing that is known. Both are for words only.
+    classes: a predicted number, a quantile, the log-odds of a label, or nothing that is known. `positive` is the class
+    of two that a sentence names where either would do ('' for the second). All three are for words only.
     """
 
     names: tuple[str, ...] = ("",)
     classes: tuple[str, ...] = ()
     target: str = field(default="", compare=False)
     role: Role = field(default="output", compare=False)
+    positive: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, outputs: Outputs | Sequence[str]) -> Outputs:
@@ -45,6 +47,8 @@ class Outputs:
     @property
     def misnamed(self) -> bool:
         """Whether the classes cannot be those that the outputs decide between: one output for two, or one for each."""
+        if self.positive and not (len(self.names) == 1 and self.positive in self.classes):
+            return True
         return bool(self.classes) and (len(self.classes) != 2 if len(self.names) == 1 else self.classes != self.names)
 
     def forms(self, output: str | None, who: str, *, directed: bool) -> tuple[Form, ...]:

@@ -10,52 +10,75 @@ indicator itself is left as it is about that number; applied twice, nothing chan
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 
+import numpy as np
+
 from smilenn.domain import Domain
-from smilenn.properties.claim import Claim, Inequality, Term, row
+from smilenn.properties.claim import Claim, Inequality, row
 from smilenn.properties.premise import pins
 
 
 def explicit(claim: Claim, domain: Domain, *, moves: bool = False) -> Claim:
     """The claim with what it says of missing numbers; `moves` tells that it only moves those that it names."""
+    copies = _copies(claim)
+    said = copies.keys() | {*claim.equal, *claim.free}
+    added = _Added(claim, domain, moves)
     for name, indicator in domain.indicators.items():
-        if not _mentions(claim, indicator):
-            claim = _with(claim, domain, name, indicator, moves=moves)
-    return claim
+        if indicator not in said and name in said:
+            added.take(name, indicator, copies.get(name, set()))
+    return added.claim()
 
 
-def _with(claim: Claim, domain: Domain, name: str, indicator: str, *, moves: bool) -> Claim:
-    named = _copies(claim, name)
-    if name in claim.free:
-        return replace(claim, free=(*claim.free, indicator))
-    if not named and name not in claim.equal:
-        return claim
-    if claim.copies > 1 and (moves or not named):
-        return replace(claim, equal=(*claim.equal, indicator))
-    if pins(claim, domain)[domain.indices(name)[0]]:  # known in one copy is known in all of them
-        named = set(range(claim.copies))
-    return replace(claim, when=(*claim.when, *(row([(1, c, "in", indicator)], 0, "==") for c in sorted(named))))
+class _Added:
+    """What is said of missing numbers, gathered: a claim reads all of its rows again whenever it is made anew."""
+
+    def __init__(self, claim: Claim, domain: Domain, moves: bool) -> None:
+        self.of, self.domain, self.moves = claim, domain, moves
+        self.free, self.equal, self.when = list[str](), list[str](), list[Inequality]()
+        self.freed = frozenset(claim.free)
+
+    @cached_property
+    def pinned(self) -> np.ndarray:
+        """[m] bool, as the claim has it: what is added names indicators alone."""
+        return pins(self.of, self.domain)
+
+    def take(self, name: str, indicator: str, named: set[int]) -> None:
+        """Say what the claim means by a number that rows name in these copies, and `equal` or `free` otherwise."""
+        if name in self.freed:
+            self.free.append(indicator)
+        elif self.of.copies > 1 and (self.moves or not named):
+            self.equal.append(indicator)
+        else:
+            if self.pinned[self.domain.indices(name)[0]]:  # known in one copy is known in all of them
+                named = set(range(self.of.copies))
+            self.when += [row([(1, c, "in", indicator)], 0, "==") for c in sorted(named)]
+
+    def claim(self) -> Claim:
+        """The claim with all of it."""
+        if not (self.free or self.equal or self.when):
+            return self.of
+        return replace(
+            self.of,
+            when=(*self.of.when, *self.when),
+            equal=(*self.of.equal, *self.equal),
+            free=(*self.of.free, *self.free),
+        )
 
 
-def _rows(claim: Claim) -> Iterator[Inequality]:
-    return chain(claim.when, claim.then, *claim.either)
-
-
-def _copies(claim: Claim, name: str) -> set[int]:
-    """The copies whose value of a feature the rows name; a ball names it in both of its copies."""
-    found = {term.copy for inequality in _rows(claim) for term in inequality.terms if _is_input(term, name)}
-    return found | (set(range(claim.copies)) if name in dict(claim.ball) else set())
-
-
-def _is_input(term: Term, name: str) -> bool:
-    return term.kind == "in" and term.name == name
-
-
-def _mentions(claim: Claim, name: str) -> bool:
-    return name in claim.equal or name in claim.free or bool(_copies(claim, name))
+def _copies(claim: Claim) -> dict[str, set[int]]:
+    """The copies whose value of a feature the rows name, by feature; a ball names it in both of its copies."""
+    found: dict[str, set[int]] = {}
+    for inequality in chain(claim.when, claim.then, *claim.either):
+        for term in inequality.terms:
+            if term.kind == "in":
+                found.setdefault(term.name, set()).add(term.copy)
+    for name, _ in claim.ball:
+        found.setdefault(name, set()).update(range(claim.copies))
+    return found
 
 
 def unsaid(claim: Claim, domain: Domain | None) -> tuple[Claim, tuple[str, ...]]:

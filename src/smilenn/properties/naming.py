@@ -85,6 +85,13 @@ def _single_words(coef: Fraction, name: str, outputs: Outputs | None) -> str:
     return output_words(outputs, name) if coef > 0 else f"minus {output_words(outputs, name)}"
 
 
+def either_way(forms: Sequence[Linear], outputs: Outputs | None) -> Sequence[Linear]:
+    """Forms whose size alone matters: of two classes the log-odds of the positive one, which move as far."""
+    if outputs is None or not _is_logit(outputs) or outputs.positive != outputs.classes[0]:
+        return forms
+    return [tuple((-abs(coef), name) for coef, name in form) for form in forms]
+
+
 def forms_words(forms: Sequence[Linear], outputs: Outputs | None, every: str) -> str:
     """What several forms are called; `every` is the word for all of them: ``any`` or ``every``."""
     if len(forms) == 1:

@@ -20,7 +20,6 @@ from smilenn.properties.dissect import (
     conclusion_of,
     feature_of,
     minus,
-    negation_among,
     premise_of,
 )
 from smilenn.properties.forms import Outputs
@@ -136,7 +135,8 @@ def _rises(premise: Premise, rows: Sequence[Conclusion]) -> Rises | None:
     if not premise.strips or not _plain(premise) or len(up) + len(down) < len(premise.strips):
         return None
     slack, forms = _shared(rows), _unique(row.form for row in rows)
-    level = any(negation_among(form, forms) is not None for form in forms)  # neither lowers nor raises: a slope of 0
+    every = set(map(frozenset, forms))
+    level = any(frozenset(minus(form)) in every for form in forms)  # neither lowers nor raises: a slope of 0
     return None if slack is None or level else Rises(up, down, forms, slack)
 
 

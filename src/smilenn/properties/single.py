@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
 
 from smilenn.properties.claim import Claim, Inequality
-from smilenn.properties.dissect import Conclusion, conclusion_of, minus, negation_among
+from smilenn.properties.dissect import Conclusion, conclusion_of, minus
 from smilenn.properties.forms import Outputs
 from smilenn.properties.meaning import Apart, Chain, Decided, Limited, Linear, Meaning, Total, Unnamed
 
@@ -38,8 +38,10 @@ def _sum(row: Conclusion) -> tuple[Linear, Linear, Fraction]:
 
 def _limited(rows: Sequence[Conclusion], when: tuple[Inequality, ...]) -> Meaning:
     bounds: dict[Linear, list[Fraction | None]] = {}
+    by_terms: dict[frozenset[tuple[Fraction, str]], Linear] = {}  # whatever the order of their terms
     for row in rows:
-        key, positive = _known_form(row, bounds)
+        key, positive = _known_form(row, by_terms)
+        by_terms.setdefault(frozenset(key), key)
         known = bounds.setdefault(key, [None, None])
         size = row.rhs / abs(row.weights[0])
         side, bound, worse = (1, size, min) if positive else (0, -size, max)
@@ -51,15 +53,14 @@ def _limited(rows: Sequence[Conclusion], when: tuple[Inequality, ...]) -> Meanin
     return Limited(tuple(bounds), low, high, when)
 
 
-def _known_form(row: Conclusion, bounds: Iterable[Linear]) -> tuple[Linear, bool]:
+def _known_form(row: Conclusion, known: Mapping[frozenset[tuple[Fraction, str]], Linear]) -> tuple[Linear, bool]:
     """The form that a row bounds, as it is known already if it is, and whether from above."""
     form = row.form if row.weights[0] > 0 else minus(row.form)
     positive = form[0][0] > 0
     key = form if positive else minus(form)
-    same = next((other for other in bounds if frozenset(other) == frozenset(key)), None)
+    same, turned = known.get(frozenset(key)), known.get(frozenset(minus(key)))
     if same is not None:
         return same, positive
-    turned = negation_among(key, bounds)
     return (key, positive) if turned is None else (turned, not positive)
 
 

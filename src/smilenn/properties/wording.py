@@ -37,7 +37,15 @@ from smilenn.properties.meaning import (
     Traded,
     Unnamed,
 )
-from smilenn.properties.naming import amount, class_words, forms_words, joined, linear_words, output_words
+from smilenn.properties.naming import (
+    amount,
+    class_words,
+    either_way,
+    forms_words,
+    joined,
+    linear_words,
+    output_words,
+)
 from smilenn.properties.recognise import meaning
 from smilenn.properties.values import MOST_VALUES, reach_words, value_words
 
@@ -68,11 +76,13 @@ def formula_sentence(claim: Claim) -> str:
 
 
 def comment(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = None) -> str:
-    """What a user or a file wrote beside the claim, marked as such; empty where it is the sentence of the rows."""
+    """What a user or a file wrote beside the claim, marked as such; empty where it is the sentence of the rows.
+
+    It stands in quotes that it cannot end: a text that ends with "[certified]" has no mark.
+    """
     if not claim.sentence or claim.sentence == say(claim, outputs, domain):
         return ""
-    shown = "".join(c if c.isprintable() else in_quotes(c)[1:-1] for c in claim.sentence)
-    return f"{COMMENT}: {shown}"
+    return f"{COMMENT}: {in_quotes(claim.sentence)}"
 
 
 def beside(claim: Claim, outputs: Outputs | None = None, domain: Domain | None = None) -> str:
@@ -125,8 +135,9 @@ def _sentence(found: Meaning, outputs: Outputs | None, domain: Domain | None) ->
         case Near():
             return f"{_nearby(found)}, everything else equal, {_moves(found.forms, outputs, found.eps)}"
         case Slope(feature, bound, forms, slack):
-            changes = f"changes by at most {amount(bound)} per unit of {feature!r}{_plus(slack)}"
-            return f"everything else equal, {forms_words(forms, outputs, 'every')} {changes}"
+            who = forms_words(either_way(forms, outputs), outputs, "every")
+            most = f"by at most {amount(bound)} per unit of {feature!r}{_plus(slack)}"
+            return f"everything else equal, {who} {_verb(who, 'changes', 'change')} {most}"
         case Curved():
             return _curved(found, outputs)
         case Permuted(cycles, forms, eps):
@@ -145,7 +156,8 @@ def _on_one(found: Meaning, outputs: Outputs | None, domain: Domain | None) -> s
     """Statements on the outputs of one input."""
     match found:
         case Limited(forms, lo, hi, conditions):
-            return _whenever(conditions, f"{forms_words(forms, outputs, 'every')} {_range(lo, hi)}", domain)
+            who = forms_words(forms, outputs, "every")
+            return _whenever(conditions, f"{who} {_range(lo, hi, who)}", domain)
         case Chain(names, conditions, slack):
             return _whenever(conditions, _chain(names, slack, outputs), domain)
         case Apart(names, conditions, slack):
@@ -159,10 +171,9 @@ def _on_one(found: Meaning, outputs: Outputs | None, domain: Domain | None) -> s
 
 def _chain(names: Sequence[str], slack: Fraction, outputs: Outputs | None) -> str:
     """``f is never above g, nor g above h``."""
-    steps = [
-        f"{output_words(outputs, one)} {'is never ' if not i else ''}above {output_words(outputs, other)}"
-        for i, (one, other) in enumerate(pairwise(names))
-    ]
+    said = [output_words(outputs, name) for name in names]
+    never = f"{_verb(said[0], 'is', 'are')} never "
+    steps = [f"{one} {never if not i else ''}above {other}" for i, (one, other) in enumerate(pairwise(said))]
     return ", nor ".join(steps) + (f"{',' if len(steps) > 1 else ''}{_by_more(slack)}" if slack else "")
 
 
@@ -187,6 +198,7 @@ def _plus(slack: Fraction) -> str:
 
 
 def _moves(forms: Sequence[Linear], outputs: Outputs | None, eps: Fraction) -> str:
+    forms = either_way(forms, outputs)
     if not eps:
         return f"leaves {forms_words(forms, outputs, 'every')} unchanged"
     return f"changes {forms_words(forms, outputs, 'any')} by at most {amount(eps)}"
@@ -245,10 +257,9 @@ def _amount(low: Fraction, high: Fraction) -> str:
 def _curved(found: Curved, outputs: Outputs | None) -> str:
     side = "at most" if found.sign > 0 else "at least"
     off = f", up to {amount(found.slack / 2)}" if found.slack else ""
-    return (
-        f"halfway between two values of {_names(found.features)}, everything else equal, "
-        f"{forms_words(found.forms, outputs, 'every')} is {side} the mean of its two values there{off}"
-    )
+    who = forms_words(found.forms, outputs, "every")
+    mean = f"{_verb(who, 'is', 'are')} {side} the mean of {_verb(who, 'its', 'their')} two values there{off}"
+    return f"halfway between two values of {_names(found.features)}, everything else equal, {who} {mean}"
 
 
 def _permutation(cycles: Sequence[Sequence[str]]) -> str:
@@ -263,13 +274,15 @@ def _permutation(cycles: Sequence[Sequence[str]]) -> str:
     return joined(parts)
 
 
-def _range(lo: Fraction | None, hi: Fraction | None) -> str:
+def _range(lo: Fraction | None, hi: Fraction | None, who: str) -> str:
+    be = _verb(who, "is", "are")
     if lo is None and hi is not None:
-        return f"is at most {amount(hi)}"
+        return f"{be} at most {amount(hi)}"
     if hi is None and lo is not None:
-        return f"is at least {amount(lo)}"
+        return f"{be} at least {amount(lo)}"
     assert lo is not None and hi is not None
-    return f"is {amount(lo)}" if lo == hi else f"lies between {amount(lo)} and {amount(hi)}"
+    lie = _verb(who, "lies", "lie")
+    return f"{be} {amount(lo)}" if lo == hi else f"{lie} between {amount(lo)} and {amount(hi)}"
 
 
 def _apart(names: Sequence[str], slack: Fraction, outputs: Outputs | None) -> str:
@@ -317,6 +330,11 @@ def _conditions(rows: Sequence[Inequality], domain: Domain | None) -> list[str]:
 
 
 # ---- small words ----------------------------------------------------------------------------------------------------
+
+
+def _verb(who: str, one: str, many: str) -> str:
+    """Log-odds are many; everything else that a sentence is about is one."""
+    return many if who.startswith("the log-odds of ") or who.endswith(" log-odds") else one
 
 
 def _names(names: Sequence[str], last: str = "and") -> str:

@@ -22,7 +22,7 @@ import numpy as np
 from smilenn.errors import SmileError, listed
 from smilenn.properties.forms import Outputs
 from smilenn.properties.meaning import Linear
-from smilenn.properties.naming import class_words, output_words
+from smilenn.properties.naming import class_words, form_words, output_words
 from smilenn.recourse.path import first, float_at, ordered
 from smilenn.rounding import round_up
 
@@ -64,6 +64,18 @@ class Goal:
             if most < self.least or (self.strict and most == self.least):
                 return True
         return False
+
+
+def gain_words(goal: Goal, outputs: Outputs) -> str:
+    """What a gain does, in words: ``add to the log-odds of 'loan' = 'yes'``, ``take off the predicted 'price'``."""
+    first: Linear = next(iter(goal.forms))
+    if len(goal.forms) > 1:
+        wanted = next(name for coef, name in first if coef > 0)
+        return f"add to the smallest margin of {wanted!r} over another class"
+    ((coef, name),) = first
+    if outputs.classes or coef > 0:
+        return f"add to {form_words(first, outputs)}"
+    return f"take off {output_words(outputs, name)}"
 
 
 def _value(form: Linear, outputs: np.ndarray, names: Sequence[str]) -> np.ndarray:

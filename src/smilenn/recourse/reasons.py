@@ -15,7 +15,7 @@ import pandas as pd
 
 from smilenn.domain import Domain, Feature
 from smilenn.domain.absent import fill_of
-from smilenn.recourse.goal import Goal
+from smilenn.recourse.goal import Goal, gain_words
 from smilenn.recourse.inputs import inputs_of
 from smilenn.recourse.levers import levers
 from smilenn.recourse.recourse import Model, certified_moves
@@ -24,7 +24,10 @@ TRIES = 64
 
 
 def reasons(model: Model, row: Any, goal: Goal) -> pd.DataFrame:
-    """One line a feature, the largest gain first: feature, value, best, gain (of the worst form), proved."""
+    """One line a feature, the largest gain first: feature, value, best, gain (of the worst form), proved.
+
+    Its ``attrs["gain"]`` says what a gain does.
+    """
     domain, outputs = model.domain_, model.outputs_
     x = inputs_of(model, row)
     moves = certified_moves(levers(model.certificate_, outputs, domain), goal)
@@ -40,7 +43,9 @@ def reasons(model: Model, row: Any, goal: Goal) -> pd.DataFrame:
         lines.append((feature.name, here, there, max(0.0, gain), feature.name in moves))
         at += len(values)
     found = pd.DataFrame(lines, columns=["feature", "value", "best", "gain", "proved"])
-    return found.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
+    out = found.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
+    out.attrs["gain"] = gain_words(goal, outputs)
+    return out
 
 
 def _shortest(model: Model, goal: Goal, rows: np.ndarray) -> np.ndarray:

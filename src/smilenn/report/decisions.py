@@ -3,7 +3,8 @@
     AUC    share of (positive, negative) pairs in the right order, ties counting half;   Gini = 2 AUC − 1
     KS     max over thresholds of |share of positives above − share of negatives above|
 
-The labels are those of `predict`: positive where the log-odds exceed 0, a probability of one half.
+The labels are those of `predict`: the second class where the log-odds exceed 0, a probability of one half. The positive
+class is the one that was called so, else the second.
 """
 
 from __future__ import annotations
@@ -17,9 +18,14 @@ from smilenn.report.standing import auc
 from smilenn.report.svg import number, text
 
 
-def decisions(y: np.ndarray, logit: np.ndarray, domain: Domain, x: np.ndarray, positive: str) -> str:
-    """The part of a page about labels y [n] in {0, 1} and log-odds [n] of rows x [n, m]; both classes occur."""
-    true, said, name = y > 0.5, logit > 0, text(positive)
+def decisions(
+    y: np.ndarray, logit: np.ndarray, domain: Domain, x: np.ndarray, positive: str, *, turned: bool = False
+) -> str:
+    """The part of a page about labels y [n] in {0, 1} and log-odds [n] of rows x [n, m]; both classes occur.
+
+    `positive` is the class called 1, or with `turned` the other one.
+    """
+    true, said, name = (y > 0.5) != turned, (logit > 0) != turned, text(repr(positive))
     area = bootstrap(lambda rows: _auc(y[rows], logit[rows]), len(y))
     ends = [None if v is None else 2 * v - 1 for v in (area.low, area.high)]
     gini = Estimate(2 * area.value - 1, *ends)

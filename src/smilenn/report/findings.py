@@ -18,7 +18,7 @@ from smilenn.certify.statement import claim_lines
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
-from smilenn.properties.naming import forms_words
+from smilenn.properties.naming import forms_words, output_words
 from smilenn.properties.recognise import bounded_change
 from smilenn.report.importance import Importance, importances
 from smilenn.report.model import Reported, Rows, rows_of
@@ -90,18 +90,22 @@ class Findings:
         """What the model returns, in words, one an output."""
         target, names = self.model.target_name_, self.model.outputs_.names
         if self.model.task == "binary":
-            return (f"log-odds of {target} = {self.positive}" if target else f"log-odds of {self.positive}",)
+            return (f"log-odds of {target!r} = {self.positive!r}" if target else f"log-odds of {self.positive!r}",)
         if len(names) == 1:
             return (target or names[0] or "output",)
         kind = {"multiclass": "logit of ", "multilabel": "log-odds of "}.get(self.model.task, "")
-        return tuple(f"{kind}{name}" for name in names)
+        return tuple(f"{kind}{name!r}" if kind else name for name in names)
 
     @property
     def output_name(self) -> str:
         """What a rule bounds the change of, in words: the output, a margin between classes, or one of several."""
         if self.model.task == "multiclass":
             return "a margin"
-        return self.output_names[0] if len(self.output_names) == 1 else "an output"
+        return (
+            output_words(self.model.outputs_, self.model.outputs_.names[0])
+            if len(self.output_names) == 1
+            else "an output"
+        )
 
     @property
     def but(self) -> str:
@@ -116,6 +120,17 @@ class Findings:
     def positive(self) -> str:
         """The class that a positive logit stands for."""
         return str(self.model.classes_[1])  # type: ignore[attr-defined] # classifiers only
+
+    @property
+    def turned(self) -> bool:
+        """Whether the class that was called the positive one has the logit with the other sign."""
+        outputs = self.model.outputs_
+        return bool(outputs.positive) and outputs.positive == outputs.classes[0]
+
+    @property
+    def positive_class(self) -> str:
+        """The class of two that was called the positive one, else the second."""
+        return self.model.outputs_.positive or self.positive
 
     @property
     def unit(self) -> str:

@@ -56,7 +56,7 @@ def importance_part(found: tuple[Importance, ...], output: str) -> str:
     plot = figure(dots_plot(dots, label, f"{label} by input", zero=True), "")
     note = f'<p class="soft">{more} more inputs matter less.</p>' if more > 0 else ""
     words = (
-        f"How far {text(output)} changes on average when one input is taken from another row and the others stay. "
+        f"By how much an input moves {text(output)} on average when it is taken from another row and the others stay. "
         "Measured, not proved; inputs that go together share their weight."
     )
     return f"<h3>Importances</h3><p>{words}</p>{plot}{note}<h3>Slices</h3>"

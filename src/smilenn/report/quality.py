@@ -72,7 +72,8 @@ def wilson(hits: float, n: int) -> Estimate:
     """
     p = hits / n
     centre, wide = p + Z * Z / (2 * n), Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
-    return Estimate(p, (centre - wide) / (1 + Z * Z / n), (centre + wide) / (1 + Z * Z / n))
+    low, high = (centre - wide) / (1 + Z * Z / n), (centre + wide) / (1 + Z * Z / n)
+    return Estimate(p, low if hits > 0 else 0.0, high if hits < n else 1.0)  # exactly: rounding would leave 2e-17
 
 
 def bootstrap(measure: Callable[[np.ndarray], float], n: int, seed: int = 0) -> Estimate:

@@ -64,7 +64,8 @@ def quality(found: Findings) -> str:
     if quality.groups:
         parts.append("<h3>By group</h3>" + _group_table(found, quality))
     if found.model.task == "binary" and 0 < rows.y.mean() < 1:
-        parts.append(decisions(rows.y[:, 0], output[:, 0], found.model.domain_, rows.x, found.positive))
+        about = {"positive": found.positive_class, "turned": found.turned}
+        parts.append(decisions(rows.y[:, 0], output[:, 0], found.model.domain_, rows.x, **about))
     return "\n".join(parts)
 
 

@@ -44,5 +44,12 @@ def _named(found: Findings, outputs: np.ndarray) -> list[tuple[str, np.ndarray]]
 
 def _feature_line(name: str, values: Iterable[Any]) -> tuple[str, ...]:
     """A feature in all copies; a long name breaks where its words do."""
-    cells = (number(float(v), 5) if isinstance(v, (float, np.floating)) else str(v) for v in values)
+    cells = (_cell(v) for v in values)
     return text(name).replace("_", "_<wbr>"), *map(text, cells)
+
+
+def _cell(value: Any) -> str:
+    """A cell as people read it; one without a value is missing."""
+    if value is None or value != value:
+        return "missing"
+    return number(float(value), 5) if isinstance(value, (float, np.floating)) else str(value)

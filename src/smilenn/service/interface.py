@@ -133,9 +133,10 @@ def answer_schema(served: Served) -> Schema:
         several = model.task == "multilabel"
         classes = [str(c) for c in (names if several else model.outputs_.classes)]
         label: Schema = {"type": ["string", "number", "boolean"]}
-        share = {"type": "number", "minimum": 0, "maximum": 1}
+        share: Schema = {"type": "number", "minimum": 0, "maximum": 1}
         parts["prediction"] = _object(**dict.fromkeys(classes, label)) if several else label
-        parts["probability"] = share if model.task == "binary" else _object(**dict.fromkeys(classes, share))
+        of = {"description": f"Of the class {str(model.positive_class)!r}."}
+        parts["probability"] = share | of if model.task == "binary" else _object(**dict.fromkeys(classes, share))
         parts |= {} if served.answers.change is None else {"certified": {"type": "boolean"}}
     else:
         one: Schema = {"type": "number"}

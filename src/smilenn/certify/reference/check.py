@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -155,17 +155,17 @@ def _check_entry(entry: Entry, shared: Shared) -> ClaimReport:
     """A claim, or the worst of its cases row by row; a clause is told as its first row, which it exceeds by as much."""
     if not entry.cases:
         return _check_claim(entry, shared)
-    claim = entry.claim
-    cases = []
+    claim, worst, leaves = entry.claim, list[RowReport](), list[int]()
     for case in entry.cases:
-        shared.budget.case(claim)
-        cases.append(_check_claim(case, shared).rows)
-    worst = [max(rows, key=lambda row: row.excess) for rows in zip(*cases, strict=True)]
+        shared.budget.case(claim, case.common)
+        # made here and forgotten: all cases at once would fill the memory
+        found = _check_claim(replace(case, claim=case.claim.case(case.weights)), shared).rows
+        worst = [max(pair, key=lambda row: row.excess) for pair in zip(worst or found, found, strict=True)]
+        leaves = [so_far + row.leaves for so_far, row in zip(leaves or [0] * len(found), found, strict=True)]
     plain = len(worst) - len(claim.either)
     for r, clause in enumerate(claim.either, plain):
-        shift, leaves = clause[0].rhs - worst[r].rhs, sum(rows[r].leaves for rows in cases)
-        bound = worst[r].bound + shift
-        worst[r] = RowReport(clause_text(clause), "cases", bound, worst[r].margin, clause[0].rhs, leaves)
+        bound = worst[r].bound + clause[0].rhs - worst[r].rhs
+        worst[r] = RowReport(clause_text(clause), "cases", bound, worst[r].margin, clause[0].rhs, leaves[r])
     return ClaimReport(claim.sentence, formula(claim), tuple(worst))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -63,11 +63,24 @@ class Claim:
     path: tuple[Row, ...] = ()
     ball: tuple[tuple[int, Fraction, str], ...] = ()
 
-    @property
-    def size(self) -> int:
-        """Rows and terms, and the pairs of a ball."""
+    # every number costs 64, and one more for every 32 binary digits of the longest numerator and of `common` together
+    def reading(self, common: int) -> int:
+        """What reading the claim anew costs a case whose numbers have this common denominator."""
         rows = (*self.when, *self.then, *(row for clause in self.either for row in clause))
-        return sum(1 + len(row.terms) for row in rows) + len(self.ball)
+        numbers = [v for row in rows for v in (row.rhs, *(term.coef for term in row.terms))]
+        numbers += [delta for _, delta, _ in self.ball]
+        digits = max(v.numerator.bit_length() for v in numbers) + common.bit_length()
+        return len(numbers) * (64 + digits // 32)
+
+    # Σ_r λ_r·l_r ≤ Σ_r λ_r·c_r for every clause, behind the rows of `then`
+    def case(self, weights: Sequence[Sequence[Fraction]]) -> Claim:
+        """The claim without clauses that stands for this one where each clause has such weights."""
+        rows = list(self.then)
+        for clause, mean in zip(self.either, weights, strict=True):
+            pairs = list(zip(mean, clause, strict=True))
+            terms = tuple(Term(w * t.coef, t.copy, t.output, t.index, t.name) for w, row in pairs for t in row.terms)
+            rows.append(Row(terms, sum((w * row.rhs for w, row in pairs), Fraction(0)), False))
+        return replace(self, then=tuple(rows), either=())
 
     def rows(self) -> list[Row]:
         """The conclusion as ≤ rows; an == row gives itself and then its negation."""

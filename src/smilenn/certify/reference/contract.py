@@ -18,7 +18,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 U, ETA, LARGEST = Fraction(1, 2**53), Fraction(1, 2**126), Fraction(2**1000)
 STEP = Fraction(1, 2**100)
 FINEST, MOST_WEIGHT, MOST_BALANCE = Fraction(1, 2**40), 2**20, 2**40
-MOST_WORK = 1 << 33  # of all proofs together, of which these tests are a part
+MOST_WORK = 1 << 31  # of all proofs together, of which these tests are a part
 
 
 # the least whole n with n·2^-100 ≥ value

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -32,7 +33,7 @@ from smilenn.certify.reference.strict import (
 )
 from smilenn.certify.reference.version2 import Version, without_sentence
 
-MOST_NODES, MOST_WORK, MOST_SLOPES = 1 << 24, 1 << 33, 1 << 22
+MOST_NODES, MOST_WORK, MOST_SLOPES = 1 << 24, 1 << 31, 1 << 22
 CERTIFICATE_KEYS = {"format", "version", "profile", "proofs", "proofs_sha256", "claims"}
 PLACE_KEYS = {"rule", "bits", "start", "length"}
 
@@ -67,8 +68,9 @@ class Proof:
 class Entry:
     """A claim with its witness (k rows of m numbers), the proofs of its rows and their rooms.
 
-    Of a claim with clauses the entry has no proofs, but `cases`: entries of claims without any. `common` is the least
-    common multiple of the claim's denominators, of a case also of its weights'.
+    Of a claim with clauses the entry has no proofs, but `cases`: entries of the same claim with `weights` for every
+    clause, whose means they prove. `common` is the least common multiple of the claim's denominators, of a case also of
+    its weights'.
     """
 
     claim: Claim
@@ -77,6 +79,7 @@ class Entry:
     cases: tuple[Entry, ...] = ()
     rooms: tuple[Fraction, ...] = ()
     common: int = 1
+    weights: Sequence[Sequence[Fraction]] = ()
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,7 @@ def _proofs(entry: dict[str, Any], of: Entry, binary: bytes, end: int, net: Net)
     shaped = len(witness) == claim.copies and all(len(copy) == len(net.domain.names) for copy in witness)
     need(shaped, "The witness is not one point of the domain per copy.")
     rows = as_list(entry["rows"], "'rows'")
-    need(len(rows) == len(claim.rows()), "A claim does not have one proof per row of its conclusion.")
+    need(len(rows) == len(of.rooms), "A claim does not have one proof per row of its conclusion.")
     proofs = []
     for item in rows:
         proof = _proof(item, binary, end, net)
@@ -221,21 +224,19 @@ def _cases(
         above, end = _cases(node["above"], whole, (*path, sides[1]), binary, end, net, spent)
         return below + above, end
     as_object(node, {"weights", "witness", "rows"}, "A case")
-    spent[0] += claim.size
-    need(spent[0] <= MOST_WORK, "The cases of the claims are more work to check than those of a certificate may be.")
-    weights, rows = as_list(node["weights"], "'weights'"), list(claim.then)
+    weights, means = as_list(node["weights"], "'weights'"), []
     need(len(weights) == len(claim.either), "A case does not have weights for every clause.")
     shared = [whole.common]  # every case by itself has a common denominator with the claim
     for clause, item in zip(claim.either, weights, strict=True):
         mean = [shared_rational(w, shared) for w in as_list(item, "The weights of a clause")]
         need(len(mean) == len(clause), "A clause does not have one weight per row.")
         need(min(mean) >= 0 and sum(mean) == 1, "The weights of a clause are not those of a mean.")
-        pairs = list(zip(mean, clause, strict=True))
-        terms = tuple(Term(w * t.coef, t.copy, t.output, t.index, t.name) for w, row in pairs for t in row.terms)
-        rows.append(Row(terms, sum((w * row.rhs for w, row in pairs), Fraction(0)), False))
-    case = replace(claim, then=tuple(rows), either=(), path=path)
+        means.append(mean)
+    spent[0] += claim.reading(shared[0])
+    need(spent[0] <= MOST_WORK, "The cases of the claims are more work to check than those of a certificate may be.")
     rooms = (*whole.rooms, *(ZERO for _ in claim.either))
-    entry, end = _proofs(node, Entry(case, rooms=rooms, common=shared[0]), binary, end, net)
+    case = Entry(replace(claim, path=path), rooms=rooms, common=shared[0], weights=means)
+    entry, end = _proofs(node, case, binary, end, net)
     return (entry,), end
 
 

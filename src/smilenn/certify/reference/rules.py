@@ -30,7 +30,7 @@ def leaf_rule(model: Model, premise: Premise, psi: Psi, proof: Proof, budget: Bu
     first, second = k * n if paper else 0, k * len(proof.units)
     third = len(premise.extra)
     numbers = first + second + third + len(proof.lemmas)
-    budget.spend(count(proof.nodes, numbers, premise.domain.groups), model, premise, len(proof.lemmas))
+    budget.spend(count(proof.nodes, numbers, premise.domain.groups), model, premise, len(proof.lemmas), third)
     root = Cell(premise, h, n if paper else 0)
     if proof.lemmas and (root.visibly_empty or (k == 2 and _differences(root) is None)):
         raise Refused("A lemma is about a premise without a point.")

@@ -28,7 +28,9 @@ def signs_rule(model: Model, premise: Premise, psi: Psi, budget: Budget) -> Frac
     if model.net.profile == "dyadic":
         raise Refused("The signs rule is not for inputs that are moved to a grid.")
     k = premise.copies
-    budget.spend(k * (1 + len(premise.extra)), model, premise)
+    # an equation that takes its pivot out of a form may make the numbers of the form longer by its own
+    grown = sum(max(_digits(v) for v in row.coef.values()) for row in premise.extra)
+    budget.spend(k * (1 + len(premise.extra)), model, premise, times=4 * (1 + grown // 2048) ** 2)
     alpha = _shares(psi)
     p = next(c for c in range(k) if alpha[c] > 0)
     for matrix in (psi.a, psi.b):
@@ -46,6 +48,11 @@ def signs_rule(model: Model, premise: Premise, psi: Psi, budget: Budget) -> Frac
         if not good:
             raise Refused("A hidden unit may make a row rise.")
     return ZERO
+
+
+def _digits(value: Fraction) -> int:
+    """Binary digits of numerator and denominator."""
+    return value.numerator.bit_length() + value.denominator.bit_length()
 
 
 def _shares(psi: Psi) -> Vector:

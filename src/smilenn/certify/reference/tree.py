@@ -33,35 +33,38 @@ class Budget:
     def __init__(self, nodes: int, work: int) -> None:
         self.nodes, self.work, self.factor = nodes, work, 1
 
-    # one for every row and every term of the claim, for every case
-    def case(self, claim: Claim) -> None:
-        """Refused if one more case, which reads its claim anew, is too much."""
-        self.spent(claim.size)
+    # for every number of the claim, for every case
+    def case(self, claim: Claim, common: int) -> None:
+        """Refused if one more case, which reads its claim anew, is too much; `common` is its common denominator."""
+        self.spent(claim.reading(common))
 
     # the pairs of leaves of trees, for every claim
     def claim(self, model: Model) -> None:
         """Refused if one more claim is too much; what the layers of an encoder cost depends on its premise."""
         self.spent(sum(work(tree) for forest in model.net.forests.values() for tree in forest))
 
-    # k·n·(o + m + hidden units) for every row
+    # k·(n·(o + m + hidden units) + 8·(m + 8)) for every row
     def row(self, model: Model, premise: Premise) -> None:
         """Refused if one more row is too much, whatever its proof."""
-        net = model.net
-        work = premise.copies * net.embedding * (len(net.outputs) + len(premise.pinned) + len(model.bias))
+        net, m = model.net, len(premise.pinned)
+        work = premise.copies * (net.embedding * (len(net.outputs) + m + len(model.bias)) + 8 * (m + 8))
         self.spent(self.factor * work)
 
-    # k·(nodes·(hidden units + 1 + lemmas) + 2ᵏ·lemmas)·(m + 1 + pairs)·(1 + n for paper boxes),
-    # pairs = Σ size² of the groups for k = 2
-    def spend(self, nodes: int, model: Model, premise: Premise, lemmas: int = 0) -> None:
-        """Refused if a proof of so many nodes and lemmas is too much."""
+    # k·(16·nodes + (nodes·(hidden units + 1 + extra + ⌈lemmas/4⌉) + 2ᵏ·lemmas)·(m + 1 + pairs)·(1 + n, paper boxes)),
+    # pairs = Σ ⌊size²/64⌋ of the groups for k = 2
+    def spend(
+        self, nodes: int, model: Model, premise: Premise, lemmas: int = 0, extra: int = 0, times: int = 1
+    ) -> None:
+        """Refused if a proof of so many nodes and lemmas, its leaves with so many extra rows, is too much."""
         k, groups = premise.copies, premise.domain.groups
-        width = len(premise.pinned) + 1 + (sum(len(group) ** 2 for group in groups) if k == 2 else 0)
+        width = len(premise.pinned) + 1 + (sum(len(group) ** 2 // 64 for group in groups) if k == 2 else 0)
         flips = model.net.embedding if model.net.boxes == "paper" else 0
         self.nodes -= nodes
         if self.nodes < 0:
             raise Refused("The proofs have more nodes than a certificate may have.")
-        work = k * (nodes * (len(model.bias) + 1 + lemmas) + 2**k * lemmas) * width * (1 + flips)
-        self.spent(self.factor * work)
+        each = len(model.bias) + 1 + extra + math.ceil(Fraction(lemmas, 4))
+        work = k * (16 * nodes + (nodes * each + 2**k * lemmas) * width * (1 + flips))
+        self.spent(times * self.factor * work)
 
     def spent(self, work: int) -> None:
         """Refused if so much more is too much."""

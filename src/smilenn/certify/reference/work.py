@@ -1,9 +1,11 @@
 """How long the numbers of a claim are: docs/certificate.md, section 6.
 
-    β = digits of the common denominator of bounds, strips, shift, û_lo, û_hi and ω + digits of that of the claim
-        + 2·e(tensors outside the encoder) + e(mult),      all tensors are multiples of 2^−e(tensors)
+    ξ = digits of the common denominator of bounds, strips, shift, û_lo, û_hi and ω
+    σ = digits of the common denominator of the claim + 2·e(tensors outside the encoder) + e(mult),
+        all tensors are multiples of 2^−e(tensors)
 
-Long numbers take long, so a row counts 1 + ⌊β/4096⌋ times. For the reference checker only.
+A product takes as long as both its factors are, so a row counts (1 + ⌊ξ/2048⌋)·(1 + ⌊σ/512⌋) times.
+For the reference checker only.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from smilenn.certify.reference.model import Model, Vector
 from smilenn.certify.reference.premise import Premise
 from smilenn.certify.reference.strict import Refused
 
-DIGITS_A_FACTOR = 4096
+COORDINATE_DIGITS, SLOPE_DIGITS = 2048, 512
 MOST_DIGITS = 1 << 17
 """Of a common denominator of bounds, strips and domain: a longer one is refused, before it takes long to compute."""
 
@@ -42,8 +44,8 @@ def factor(shared: Lengths, premise: Premise, claim: int) -> int:
     """How often a row counts; `claim` is the common denominator of the claim, of a case with its weights."""
     bounds = [v for side in (*premise.lo, *premise.hi, premise.strip_lo, premise.strip_hi) for v in side]
     common = _common(shared.coordinates, bounds)
-    beta = common.bit_length() + claim.bit_length() + shared.weights
-    return 1 + beta // DIGITS_A_FACTOR
+    slopes = claim.bit_length() + shared.weights
+    return (1 + common.bit_length() // COORDINATE_DIGITS) * (1 + slopes // SLOPE_DIGITS)
 
 
 def _after_the_point(values: Iterable[Fraction]) -> int:
