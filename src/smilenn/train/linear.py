@@ -100,7 +100,8 @@ class _Columns:
             layer.weight.copy_(torch.as_tensor(weight))
             layer.bias.copy_(torch.as_tensor(bias))
         layer.requires_grad_(False)
-        return Branch(f"{NAME}{group}" + ("" if kind == "ce" else f"_{t}"), self.places, [layer])
+        single = len(bias) == len(net.outputs)  # one output, or all classes together
+        return Branch(f"{NAME}{group}" + ("" if single else f"_{t}"), self.places, [layer])
 
 
 # ---- fitting --------------------------------------------------------------------------------------------------------
