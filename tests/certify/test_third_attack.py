@@ -404,17 +404,22 @@ def pinned(outputs):
     return {"name": "p", "columns": [0], "layers": [{"kind": "pinned", "outputs": outputs, "module": module}]}
 
 
+def network(net):
+    """The first branch that is a network: ramps, then linear layers."""
+    return next(branch for branch in net["encoder"] if len(branch["layers"]) > 1)
+
+
 def first_layers(net, *more):
-    net["encoder"][0]["layers"] = [*net["encoder"][0]["layers"][:1], *more]
+    network(net)["layers"] = [*network(net)["layers"][:1], *more]
 
 
 HUGE = {
     "pinned": lambda net: net["encoder"].append(pinned(2**31)),
     "pinned in a list": lambda net: net["encoder"].extend([pinned(2**15) | {"name": f"p{k}"} for k in range(4)]),
-    "linear": lambda net: first_layers(net, net["encoder"][0]["layers"][1] | {"outputs": 2**40}),
+    "linear": lambda net: first_layers(net, network(net)["layers"][1] | {"outputs": 2**40}),
     "kinks": lambda net: first_layers(net, {"kind": "kinks", "size": 2**34, "convex": 0}),
     "pool": lambda net: first_layers(net, {"kind": "pool", "side": 2**16, "block": 1}),
-    "layers": lambda net: first_layers(net, *[net["encoder"][0]["layers"][1]] * 65),
+    "layers": lambda net: first_layers(net, *[network(net)["layers"][1]] * 65),
     "backbone": lambda net: net["backbone"].update(sizes=[1] * 20000),
 }
 
