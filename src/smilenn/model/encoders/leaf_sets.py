@@ -114,11 +114,17 @@ def columns(nodes: Nodes, inputs: int, sets: Sequence[Sequence[int]]) -> list[Co
 
 def _joined(sets: Sequence[Sequence[int]]) -> list[set[int]]:
     """The coordinates that sets join, directly or by others, together."""
-    found: list[set[int]] = []
-    for own in sets:
-        apart = [places for places in found if places.isdisjoint(own)]
-        found = [*apart, set(own).union(*(places for places in found if not places.isdisjoint(own)))]
-    return found
+    found: list[int] = []  # sets as the bits of whole numbers: there are thousands of them, and few in the end
+    for own in dict.fromkeys(map(tuple, sets)):
+        bits = sum(1 << place for place in own)
+        apart, together = list[int](), bits
+        for known in found:
+            if known & bits:
+                together |= known
+            else:
+                apart.append(known)
+        found = [*apart, together]
+    return [{place for place in range(bits.bit_length()) if bits >> place & 1} for bits in found]
 
 
 def reached(found: Sequence[Column], y: torch.Tensor) -> torch.Tensor | None:

@@ -173,10 +173,11 @@ def _questions(spread: Spread, sets: Sequence[Sequence[int]]) -> np.ndarray:
     low = np.where(spread.rises, 0.0, np.minimum(spread.low, 0.0) * (1 + WIDER) - away)
     high = np.where(spread.falls, 0.0, np.maximum(spread.high, 0.0) * (1 + WIDER) + away)
     own = np.stack([spread.lo - away, spread.hi + away, low, high])
-    joint = [
-        [own[0, places].max(), own[1, places].max(), own[2, places].min(), own[3, places].max()] for places in sets
-    ]
-    return np.concatenate([own, np.array(joint).reshape(-1, 4).T], axis=1)
+    if not sets:
+        return own
+    lo, hi, low, high = own[:, _equally_long(sets)]  # [sets, the longest] each
+    joint = np.stack([lo.max(axis=1), hi.max(axis=1), low.min(axis=1), high.max(axis=1)])
+    return np.concatenate([own, joint], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +324,7 @@ class Plan:
 
 
 def _equally_long(sets: Sequence[Sequence[int]]) -> np.ndarray:
-    """Sets as rows of one length: a largest value does not mind an entry that comes twice."""
+    """Sets as rows of one length: a largest or a least value does not mind an entry that comes twice."""
     longest = max((len(places) for places in sets), default=0)
     rows = [[*places, *[places[0]] * (longest - len(places))] for places in sets]
     return np.array(rows, dtype=np.int64).reshape(len(sets), longest)
