@@ -47,11 +47,18 @@ class MembersBackward:
         self.middle = net.lower.const + net.second.const.expand(1, n) / 2  # [1, n]
 
     @classmethod
-    def of(cls, net: SmileNet, ensemble: Ensemble | None, optimizer: torch.optim.Optimizer) -> MembersBackward | None:
-        """For an ensemble whose gradient is the one written here, else None."""
+    def of(
+        cls,
+        net: SmileNet,
+        ensemble: Ensemble | None,
+        optimizer: torch.optim.Optimizer,
+        before: MembersBackward | None = None,
+    ) -> MembersBackward | None:
+        """For an ensemble whose gradient is the one written here, else None; in the memory of the one `before`."""
         if ensemble is None or not _plain_encoder(net, ensemble) or not has_fixed_box(net) or not _watched_by_none(net):
             return None
         made = cls(net, ensemble, optimizer)
+        made.runs = before.runs if before is not None and before.ensemble is ensemble else {}
         backbone, *stacks = made.parameters
         fits = all(map(plain, backbone)) and all(plain(parameter, LEARNED) for own in stacks for parameter in own)
         return made if fits and len(made.parameters) == len(optimizer.param_groups) else None
@@ -72,10 +79,15 @@ class MembersBackward:
         assert self.moves is not None
         self.moves.step(gradients)
 
+    @property
+    def reads(self) -> bool:
+        """Whether a step needs inputs: not where ramps are kept and no backbone learns."""
+        return self.ensemble.kept is None or not self.collapsed
+
     @torch.no_grad()
     def __call__(
         self,
-        u: torch.Tensor,
+        u: torch.Tensor | None,
         rows: torch.Tensor,
         y: torch.Tensor,
         share: torch.Tensor | None,
@@ -84,11 +96,11 @@ class MembersBackward:
     ) -> tuple[torch.Tensor, list[list[torch.Tensor]]]:
         """L and its gradient, one list for every group of parameters.
 
-        u [B, m] model units of the training rows `rows` [B]; y [B, o]; share [A, B] what each row counts for each of
-        the A members awake, adding up to one (None: equally); own [B] what it counts for the backbone. Slopes are those
-        of the sum over them divided by M, as if none rested; L is their mean.
+        u [B, m] model units of the training rows `rows` [B], None unless it `reads` them; y [B, o]; share [A, B] what
+        each row counts for each of the A members awake, adding up to one (None: equally); own [B] what it counts for
+        the backbone. Slopes are those of the sum over them divided by M, as if none rested; L is their mean.
         """
-        net, ensemble, many, batch = self.net, self.ensemble, self.ensemble.members, len(u)
+        net, ensemble, many, batch = self.net, self.ensemble, self.ensemble.members, len(rows)
         awake = len(self.slope)
         head, scale = net.head_weight, net.output_scale
         ramps = ensemble.ramps(u, rows)
@@ -109,6 +121,7 @@ class MembersBackward:
         if self.collapsed:
             return loss if awake == many else loss * (many / awake), [[], *of_members]
 
+        assert u is not None  # `reads`
         lower = F.linear(e, net.lower.slope, net.lower.const)
         upper = lower + net.second.const.expand(lower.shape)
         inside = [u]
@@ -177,7 +190,8 @@ class LayerRun:
         self.z = self.starts if self.first else weight.new_empty(groups, rows, units)
         self.h = self.z if ends is None else torch.empty_like(self.z)
         self.passes = self.slopes if self.first else torch.empty_like(self.z)
-        self.to_inner, self.to_base = weight.new_empty(groups, wide - size, units), weight.new_empty(size, groups * units)
+        self.to_inner = weight.new_empty(groups, wide - size, units)
+        self.to_base = weight.new_empty(size, groups * units)
         self.to_h = weight.new_empty(groups, rows, wide - size)
         self.inputs = self.ramps = self.start
 

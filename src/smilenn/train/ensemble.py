@@ -118,14 +118,15 @@ class Ensemble:
         """The kinds that are not `resting`."""
         return [k for k in range(len(self.stacks) // self.parts) if k not in self.resting]
 
-    def ramps(self, u: torch.Tensor, rows: torch.Tensor | None = None) -> dict[int, torch.Tensor]:
+    def ramps(self, u: torch.Tensor | None, rows: torch.Tensor | None = None) -> dict[int, torch.Tensor]:
         """The ramps [B, R] at u [B, m] that stacks read, by the first that does.
 
-        `rows` [B] says which of the rows of `keep` these are.
+        `rows` [B] says which of the rows of `keep` these are; where there are such, u is not needed.
         """
         if self.kept is not None and rows is not None:
             read = {self.same[i] for i in self.awake}
             return {i: kept.index_select(0, rows) for i, kept in self.kept.items() if i in read}
+        assert u is not None
         firsts = {i: self.stacks[i].branches[0] for i in self.same}
         return {i: first.layers[0](u[:, first.columns]).to(self.kind) for i, first in firsts.items()}
 
@@ -151,10 +152,13 @@ class Ensemble:
         kinds = [torch.cat(found[i : i + self.parts], dim=2) for i in range(0, len(found), self.parts)]
         return torch.stack(kinds)
 
-    def joined(self, found: list[torch.Tensor], u: torch.Tensor) -> torch.Tensor:
-        """The outputs [B, G, j] of all stacks that are awake at u [B, m] as one [B, p]."""
+    def joined(self, found: list[torch.Tensor], u: torch.Tensor | None) -> torch.Tensor:
+        """The outputs [B, G, j] of all stacks that are awake at u [B, m] as one [B, p]; u is not needed where none of
+        its columns is passed on.
+        """
         kinds = [torch.cat(found[i : i + self.parts], dim=2) for i in range(0, len(found), self.parts)]
-        return torch.cat([*(kind.reshape(len(u), -1).to(u.dtype) for kind in kinds), u[:, self.passed]], dim=1)
+        passed = [u[:, self.passed]] if self.passed and u is not None else []
+        return torch.cat([*(kind.reshape(len(kind), -1).to(torch.float64) for kind in kinds), *passed], dim=1)
 
     def split(self, e: torch.Tensor) -> list[torch.Tensor]:
         """The inverse of `joined` without columns that are passed on: [B, p] as [B, G, j] of every stack awake."""
