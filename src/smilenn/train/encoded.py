@@ -279,7 +279,8 @@ def _one_group_each(
     for first in range(0, max(map(len, own)), 4096):
         at = nn.utils.rnn.pad_sequence([part[first : first + 4096] for part in own], True, -1)  # [G, b]
         known = rows[at.clamp(min=0).reshape(-1)]
-        e = ensemble.each(net.scale(task.x[known]), known).to(torch.float64)  # [K, G, b, P]
+        u = net.scale(task.x[known]) if ensemble.kept is None else None
+        e = ensemble.each(u, known).to(torch.float64)  # [K, G, b, P]
         z = middle + encoder.members * torch.einsum("kgbp,nkgp->kgbn", e, slope)
         out[:, at[at >= 0]] = net.head(z[:, at >= 0].reshape(-1, n)).reshape(len(out), -1, out.shape[2])
     return out
