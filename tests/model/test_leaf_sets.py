@@ -99,6 +99,13 @@ def test_the_layer_uses_them_for_many_rows_and_has_the_same_bits(monkeypatch):
     torch.set_num_threads(before)
 
 
+@pytest.mark.parametrize("rows", [5, 700])
+def test_one_search_gives_leaves_and_sums(rows):
+    own, y = layer(2), table(2, rows)
+    leaves, sums = own.leaves_and_sums(y)
+    assert torch.equal(leaves, walked(own, y)) and torch.equal(sums, own(y))
+
+
 @pytest.mark.parametrize("leaves", [WORD, WORD + 1, 2 * WORD, 2 * WORD + 1, MOST_LEAVES, MOST_LEAVES + 1])
 @pytest.mark.parametrize("right", [True, False])
 def test_chains_up_to_the_most_leaves(leaves, right):
