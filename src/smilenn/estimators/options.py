@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ENCODERS = ("auto", "image", "none")
 CHOICES = {"boxes": ("gap", "paper"), "auxiliaries": ("constant", "affine", "relu")}
 SIZES = ("hidden", "embedding", "members", "restarts")
+OF_PLAIN = ("hidden", "embedding", "backbone_sizes")  # sizes that only the network without an encoder has in all parts
 SAYS = (
     ("bounds", "(lowest, highest)"),
     ("kinds", "kind"),
