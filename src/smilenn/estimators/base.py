@@ -213,6 +213,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
             self.seed_, self.seconds_, self.interrupted_ = trained.seed, chosen.seconds, chosen.interrupted
+            self.timed_out_ = chosen.timed_out  # not saved: a folder's history says what was done
             self.reasons_ = " ".join([*implied, trained.reasons]) + scaled_note(frame)
             self.target_name_, self.fill_ = read.target_name, read.fill
             self.usual_ = read.usual(self, domain, rows[0])
@@ -386,6 +387,7 @@ class SmileEstimator(VerdictMixin, Parameters):
     history_: list[dict[str, Any]]
     outside_: OutOfBounds
     seed_: int
+    timed_out_: bool
     target_name_: str
     n_features_in_: int
     n_iter_: int
