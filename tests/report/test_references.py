@@ -22,6 +22,8 @@ from smilenn.report.references import (
 from smilenn.report.tradeoff import with_references
 from smilenn.train.config import Config
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 FEW = {"network": Network(members=1), "config": Config(epochs=3, batch_size=64), "random_state": 3}
 
 
@@ -87,7 +89,7 @@ def test_a_network_from_elsewhere_has_a_default_model_beside_it():
 
     X, y = people()
     X = X.fillna(3.0)[["pay", "age"]]
-    net = MLPRegressor(hidden_layer_sizes=(4,), max_iter=20, random_state=0).fit(X.to_numpy(), y)
+    net = MLPRegressor(hidden_layer_sizes=(4,), tol=1e9, n_iter_no_change=1, random_state=0).fit(X.to_numpy(), y)
     given = guard(net, Fair(["age"], 1), Columns().learned(X)).model
     assert without_rules(given)[1] == BROUGHT_NETWORK
 

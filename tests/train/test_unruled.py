@@ -11,6 +11,8 @@ from smilenn import Network, SmileClassifier, SmileRegressor
 from smilenn.train.config import Config
 from smilenn.verdict import Proved, Unknown
 
+pytestmark = pytest.mark.usefixtures("quick_module")
+
 FEW = {"network": Network(members=1), "config": Config(epochs=3, batch_size=64), "random_state": 0}
 
 
