@@ -94,6 +94,15 @@ def test_a_network_from_elsewhere_has_a_default_model_beside_it():
     assert without_rules(given)[1] == BROUGHT_NETWORK
 
 
+def test_ctrl_c_ends_a_report_instead_of_a_reference(fair, monkeypatch):
+    def pressed(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("smilenn.train.run.Run.train", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        references(fair)[0].fit(fair, people(), 1000.0)
+
+
 def test_a_model_without_rules_needs_no_reference():
     X, y = people()
     model = SmileRegressor(**FEW).fit(X, y)

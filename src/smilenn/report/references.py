@@ -76,6 +76,8 @@ class Reference:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of columns and rows: the model's own fit has said these
             other.fit(X, train[1])
+        if other.interrupted_:  # Ctrl-C ends the report: half a reference would flatter the model
+            raise KeyboardInterrupt
         net = other.net_ if self.seen is None else Blind(model.domain_, other.net_, self.seen)
         return Fitted(net, self._status(other))
 
