@@ -38,7 +38,7 @@ class MembersBackward:
         own = [] if self.collapsed else [parameter for layer in self.layers for parameter in layer]
         self.parameters = [own, *([] for _ in ensemble.stacks)]
         for i in ensemble.awake:
-            self.parameters[1 + i] = [*ensemble.stacks[i].weights, *ensemble.stacks[i].biases]
+            self.parameters[1 + i] = ensemble.stacks[i].parameters
         n, many = net.embedding, ensemble.members
         groups = len(ensemble.stacks[0].branches)
         awake = [k * groups + g for k in ensemble.kinds_awake for g in range(groups)]
@@ -126,7 +126,7 @@ class StackRun:
         self.outputs = self.after[-1].transpose(0, 1)
 
     def backward(self, slope: torch.Tensor) -> list[torch.Tensor]:
-        """Gradients of the weights and then the biases from the slope at `outputs`."""
+        """Gradients of the stack's parameters from the slope at `outputs`."""
         stack, ramps = self.stack, self.ramps
         rows, size = ramps.shape
         slope = slope.transpose(0, 1)  # [G, B, j]
@@ -147,7 +147,7 @@ class StackRun:
                 slope = slope.bmm(weight[:, :, :width])
             else:
                 of_weights.insert(0, flat.t().mm(ramps).reshape(groups, units, size))
-        return of_weights + of_biases
+        return stack.slopes(of_weights + of_biases)
 
 
 def _plain_encoder(net: SmileNet, ensemble: Ensemble) -> bool:
