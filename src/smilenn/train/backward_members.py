@@ -39,7 +39,7 @@ class MembersBackward:
         own = [] if self.collapsed else [parameter for layer in self.layers for parameter in layer]
         self.parameters = [own, *([] for _ in ensemble.stacks)]
         for i in ensemble.awake:
-            self.parameters[1 + i] = [*ensemble.stacks[i].weights, *ensemble.stacks[i].biases]
+            self.parameters[1 + i] = ensemble.stacks[i].parameters
         n, many = net.embedding, ensemble.members
         groups = len(ensemble.stacks[0].branches)
         awake = [k * groups + g for k in ensemble.kinds_awake for g in range(groups)]
@@ -145,7 +145,7 @@ class StackRun:
     """
 
     def __init__(self, stack: Stack, rows: int) -> None:
-        size = stack.weights[0].shape[2]
+        self.stack, size = stack, stack.weights[0].shape[2]
         layers = zip(stack.weights, stack.biases, stack.ends, strict=True)
         self.layers = [LayerRun(weight, bias, ends, size, rows) for weight, bias, ends in layers]
 
@@ -157,10 +157,11 @@ class StackRun:
         return y
 
     def backward(self, slope: torch.Tensor) -> list[torch.Tensor]:
-        """Gradients of the weights and then the biases from the slope [G, B, j] at the outputs of the last call."""
+        """Gradients of the stack's parameters from the slope [G, B, j] at the outputs of the last call."""
         for layer in reversed(self.layers):
             slope = layer.backward(slope)
-        return [layer.of_weight for layer in self.layers] + [layer.of_bias for layer in self.layers]
+        found = [layer.of_weight for layer in self.layers] + [layer.of_bias for layer in self.layers]
+        return self.stack.slopes(found)
 
 
 class LayerRun:

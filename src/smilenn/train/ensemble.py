@@ -57,6 +57,23 @@ class Stack:
         self.ends.append(None)
         self.own.append(own)
 
+    @property
+    def parameters(self) -> list[torch.Tensor]:
+        """What the optimiser moves."""
+        return [*self.weights, *self.biases]
+
+    def slopes(self, found: list[torch.Tensor]) -> list[torch.Tensor]:
+        """The gradients of `parameters` from those of the weights and then the biases."""
+        return found
+
+    @torch.no_grad()
+    def settle_(self, left: float) -> None:
+        """After a step: signs are restored, and so much is `left` of every weight."""
+        for weight, ends in zip(self.weights, self.allowed, strict=True):
+            if ends is not None:
+                torch.clamp(weight, *ends, out=weight)
+            weight.mul_(left)
+
     def pairs(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         """Every stacked tensor of a member, and the branch's own."""
         for weight, bias, own in zip(self.weights, self.biases, self.own, strict=True):
@@ -177,17 +194,13 @@ class Ensemble:
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """For an optimiser: a group for every stack, in order, with its pace."""
-        return [{"params": [*stack.weights, *stack.biases], "pace": stack.pace} for stack in self.stacks]
+        return [{"params": stack.parameters, "pace": stack.pace} for stack in self.stacks]
 
-    @torch.no_grad()
     def settle_(self, rates: list[float], decay: float) -> None:
         """After a step: weights decay by their share of `decay` times the rates of the stacks; signs are restored."""
         for i in self.awake:
-            stack, rate = self.stacks[i], rates[i]
-            for weight, ends in zip(stack.weights, stack.allowed, strict=True):
-                if ends is not None:
-                    torch.clamp(weight, *ends, out=weight)
-                weight.mul_(1 - rate * stack.decay * decay)
+            stack = self.stacks[i]
+            stack.settle_(1 - rates[i] * stack.decay * decay)
 
     @torch.no_grad()
     def write_(self) -> None:
