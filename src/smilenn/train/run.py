@@ -197,6 +197,8 @@ class Run:
         units = self.net.lower.keep
         if isinstance(units, Units) and not self.warm:
             start_spline(self.net, units, self.task, rngs(self.task.seed, "train", _SETUP))
+            if self.state.ensemble is not None:  # steps go on from its copy of the weights
+                self.state.ensemble.read_()
         if isinstance(units, Units) or (self.warm and not has_distances(self.net)):
             keep_best(self.state, self.task)
 

@@ -79,7 +79,7 @@ class _Limits:
             self.protected.update(one.meaning.free)
         else:
             pinned = ground(one.claim, domain).pinned
-            self.moved.update(name for name in domain.slices if not pinned[domain.indices(name)].all())
+            self.moved.update(name for name in domain.slices if not pinned[domain.slices[name]].all())
 
     def spare(self, domain: Domain, width: float) -> Spare:
         """Trees of no width where they could read no protected feature."""
