@@ -22,7 +22,7 @@ from torch import nn
 
 from smilenn.model.encoders import Branch, Encoder
 from smilenn.model.net import SmileNet
-from smilenn.train.encoded import honest, shrink
+from smilenn.train.encoded import honest, judged, shrink
 from smilenn.train.fitted import Fitted
 from smilenn.train.losses import TaskLoss
 from smilenn.train.phases import Training
@@ -131,6 +131,21 @@ def shrink_and_move(net: SmileNet, task: Training, within: Within) -> tuple[floa
     return _moved(net, task, within, (rows, each.mean(dim=0)), found)
 
 
+@torch.no_grad()
+def move_whole(net: SmileNet, task: Training, within: Within) -> tuple[float, str]:
+    """Let trees move a network that is no ensemble, such as one that began with another's weights; the loss on rows
+    kept from all of it, and words.
+    """
+    loss = judged(net, task)[0]
+    if task.held is None or not within.spare:
+        return loss, ""
+    rows, training = torch.nonzero(task.held.all(dim=1))[:, 0], net.training
+    net.eval()
+    found = torch.cat([net(task.x[index]) for index in rows.split(8192)])
+    net.train(training)
+    return _moved(net, task, within, (rows, found), (loss, ""))
+
+
 def _moved(
     net: SmileNet, task: Training, within: Within, kept: tuple[torch.Tensor, torch.Tensor], found: tuple[float, str]
 ) -> tuple[float, str]:
@@ -138,7 +153,7 @@ def _moved(
     if not within.spare:
         return found
     loss, words = move_within(net, task, within, *kept)
-    return loss, f"{found[1]}; {words}" if words else found[1]
+    return loss, "; ".join(part for part in (found[1], words) if part)
 
 
 def _honest(net: SmileNet, task: Training, fitted: Sequence[Fitted]) -> tuple[torch.Tensor, torch.Tensor]:

@@ -32,14 +32,14 @@ from smilenn.train.clock import Clock
 from smilenn.train.contractions import contraction_epoch, has_contractions, settle, spread
 from smilenn.train.curved import Units, merge_
 from smilenn.train.distances import SETTLE_ROWS, distance_epoch, has_distances, learn_in_float32, recentre
-from smilenn.train.encoded import encoded_epoch, judged, keep_best, parameter_groups
+from smilenn.train.encoded import encoded_epoch, keep_best, parameter_groups
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.feasible import start_feasible
 from smilenn.train.fitted import Fitted
 from smilenn.train.health import box_statistics, fail_on_dead
 from smilenn.train.linear import linear_members
 from smilenn.train.losses import LossKind
-from smilenn.train.mixing import mix, shrink_and_move
+from smilenn.train.mixing import mix, move_whole, shrink_and_move
 from smilenn.train.phases import Training, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
 from smilenn.train.spline import start_spline
@@ -250,7 +250,7 @@ class Run:
         """What the mean is made of, by kept rows: networks, and trees beside them; its loss, and words."""
         net, task = self.net, self.task
         if task.held is None or net.encoder is None or not net.encoder.groups:
-            return judged(net, task)[0], ""
+            return move_whole(net, task, self.within)
         if net.lower.keep is not None:
             return shrink_and_move(net, task, self.within)
         return mix(net, task, self.fitted, self.within)
