@@ -3,7 +3,8 @@
     constant        the best constant: obeys every rule that compares outputs
     no rules        an ordinary network of the same size
     unaware         the same, without the protected columns (where a rule names some)
-    ε·½, ε·2        the model's own recipe and rules, tighter and looser (where a rule has an ε)
+    ε·½, ε·2        the model's own recipe and rules, tighter and looser (where a rule has an ε); further values of ε
+                    between and below these as long as time is left
 
 References are trained only when asked, each within its share of the time. Every model is measured on the same rows;
 `variation` is the largest left side found by the probe of the model's first ε-rule.
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from time import perf_counter
 from typing import Any
 
 from sklearn.base import clone
@@ -29,7 +31,8 @@ from smilenn.report.ordinary import ordinary
 from smilenn.report.probe import Function, probe
 from smilenn.report.quality import Estimate, Metric, measure
 
-FACTORS = (0.5, 2.0)
+FACTORS = (0.5, 2.0)  # times ε
+MORE = (0.25, 1.5, 0.75)  # the same, where the time of the slowest model so far is left
 PROBED = 200  # rows around which variation is looked for
 
 
@@ -124,11 +127,11 @@ def with_references(
     """`own_points` and the references, trained on `train` (X, y) within `seconds` in all."""
     if not seconds > 0:
         raise SmileError(f"References need more than 0 seconds, not {seconds}.")
-    own, known = own_points(model, rows), rows_of(model, *train)
+    begun, own, known = perf_counter(), own_points(model, rows), rows_of(model, *train)
     assert known.y is not None
     protected, scaled = _protected(model), _other_eps(model)
     plain = [("no rules", "free", ()), ("unaware", "unaware", protected)][: 2 if protected else 1]
-    share, points = seconds / (len(plain) + len(scaled)), list(own.points)
+    share, points = seconds / (len(plain) + (len(FACTORS) if scaled else 0)), list(own.points)
 
     def tell(name: str) -> None:
         if callback is not None:
@@ -138,14 +141,25 @@ def with_references(
         tell(name)
         net = ordinary(model, known, dropped, seconds=share)
         points.append(Point(name, kind, None, measured(model, rows, net).model, variation(net, model, rows), "none"))
-    for eps, factor in zip(scaled, FACTORS, strict=False):
-        name = f"ε = {eps:g}"
-        tell(name)
-        other = _fresh(model, _scaled(model, factor), share).fit(*train)
-        accepted = other.certificate_ is not None and other.certificate_.accepted
-        quality, found = measured(model, rows, other.net_).model, variation(other.net_, model, rows)
-        points.append(Point(name, "other", eps, quality, found, "certified" if accepted else other.verdict_.status))
+    slowest, first = 0.0, len(points)
+    for eps, factor in zip(scaled, (*FACTORS, *MORE), strict=False):
+        now = perf_counter()
+        left = begun + seconds - now
+        if factor in MORE and left <= slowest:
+            break
+        tell(f"ε = {eps:g}")
+        other = _fresh(model, _scaled(model, factor), share if factor in FACTORS else min(share, left)).fit(*train)
+        points.append(_other(model, rows, other, eps))
+        slowest = max(slowest, perf_counter() - now)
+    points[first:] = sorted(points[first:], key=lambda point: point.eps or 0.0)
     return replace(own, points=tuple(points))
+
+
+def _other(model: Reported, rows: Rows, other: Any, eps: float) -> Point:
+    """The model's recipe fitted with another ε, measured."""
+    accepted = other.certificate_ is not None and other.certificate_.accepted
+    quality, found = measured(model, rows, other.net_).model, variation(other.net_, model, rows)
+    return Point(f"ε = {eps:g}", "other", eps, quality, found, "certified" if accepted else other.verdict_.status)
 
 
 def _protected(model: Reported) -> tuple[str, ...]:
@@ -157,7 +171,7 @@ def _other_eps(model: Reported) -> list[float]:
     """The ε of the first ε-rule times each of the factors; none without such a rule, or where its ε is 0."""
     rules = epsilon_rules(model)
     eps = rules[0].change.eps if rules else 0
-    return [float(eps) * factor for factor in FACTORS] if eps else []
+    return [float(eps) * factor for factor in (*FACTORS, *MORE)] if eps else []
 
 
 def _scaled(model: Reported, factor: float) -> list[Claim]:
