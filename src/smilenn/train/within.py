@@ -8,6 +8,9 @@ so it moves f by w at most; the thousandth is for the rounding of sums. A clip i
 
     w·clip((b + w/2)·(1/w), 0, 1) − w/2
 
+Beside rules on slopes or curvature (`Lipschitz`, `Convex`, `Robust`, …) m has curved units, and b reads no feature that
+such a rule moves: b is equal at all inputs that the rule compares, and cancels.
+
 With squares and quantiles m does not learn what z explains, which would be noise to it: e(z), fitted to y − h(x) of
 quick trees h, both predicted out of fold and cut to ± w/2, is taken off its targets beforehand.
 

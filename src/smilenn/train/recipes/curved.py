@@ -3,7 +3,8 @@
 The features that these claims name are passed on past an ensemble over the other features, to units that keep the
 claims by their signs and directions (train/curved.py, recipes/curved_units.py), starting from the best spline
 (train/spline.py). A feature in which the outputs must be linear gets a slope, and so does one on which a box of
-coordinates leans.
+coordinates leans. Where fairness leaves an ε, trees that read protected features and none of those that are passed on
+move the outputs within it (train/within.py).
 """
 
 from __future__ import annotations
