@@ -126,12 +126,18 @@ def spare_words(net: SmileNet, spare: Sequence[Spare]) -> str:
     if not spare:
         return ""
     names = listed(sorted(set().union(*(own.protected - own.barred for own in spare))), 40)
-    branches = () if net.encoder is None else net.encoder.branches
-    if any(str(branch.name).startswith(NAME) for branch in branches):
+    if _moves(net):
         moved = f" Boosted trees that read {names} move the output within ε, which predicts held-out rows better."
         barred = listed(sorted(set().union(*(own.barred for own in spare))), 40)
         return f"{moved} They do not read {barred}, which other rules move." if barred else moved
     return f" No trees that read {names} were kept, so ε is not used."
+
+
+def _moves(net: SmileNet) -> bool:
+    """Whether some such trees reach an output; repair may have taken them out."""
+    learned = [] if net.encoder is None else net.encoder.learned  # their coordinates come first
+    own = np.repeat([branch.name.startswith(NAME) for branch in learned], [branch.outputs for branch in learned])
+    return bool(own.any()) and bool(net.lower.slope[:, : len(own)][:, torch.as_tensor(own)].any())
 
 
 def _fitted(
