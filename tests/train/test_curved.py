@@ -224,3 +224,13 @@ def test_a_run_that_was_cut_off_continues_bit_for_bit_and_is_saved(tmp_path):
 
 def test_asked_of_nothing_allows_everything():
     assert Shape().allows(-1, np.array([1.0, -2.0, 0.0, 3.0]), DOMAIN.mult)
+
+
+def test_training_goes_on_from_the_spline():
+    """The first epoch changes little: members do not go back to the random weights from before the spline."""
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.uniform(0, 10, 400), "b": rng.uniform(0, 10, 400)})
+    model = SmileRegressor(properties=[Lipschitz("a", 5)], config=Config(epochs=2), random_state=0)
+    model.fit(x, x["a"] ** 2 / 4 + 3 * x["b"])
+    first = next(record for record in model.history_ if record["phase"] == "train")
+    assert first["held_out"] < 0.2  # of the constant's

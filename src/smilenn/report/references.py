@@ -2,7 +2,7 @@
 
     without rules   no rule, on the same domain
     unaware         the same, on the domain without the protected columns
-    ε·½, ε·2        the model's rules, every ε times a factor
+    ε·½, ε·2        the model's rules, every ε times a factor; further factors where time is left
 
 What a guarantee costs is the distance to the first, so that one must be as good as the recipe can make it: sizes that
 the model itself has no use for are left out, and so is an encoder that would keep the rules by itself.
@@ -28,7 +28,8 @@ from smilenn.properties.recognise import bounded_change
 from smilenn.report.model import Reported
 from smilenn.report.probe import Function
 
-FACTORS = (0.5, 2.0)
+FACTORS = (0.5, 2.0)  # times ε
+MORE = (0.25, 1.5, 0.75)  # the same, where the time of the slowest reference so far is left
 LEAST = 1.0  # seconds that a fit has in any case
 NO_RULE = "no rule"
 SAME = "the same model without the rules: its own recipe and settings, fitted with no rule"
@@ -122,6 +123,12 @@ def references(model: Reported) -> list[Reference]:
     what += "; its quantiles still do not cross" if model.task == "quantiles" else ""
     found = [Reference("without rules", "free", other, what=what), *_unaware(model)]
     return [*found, *(_scaled(model, factor) for factor in FACTORS if _first_eps(model))]
+
+
+def further(model: Reported) -> list[Reference]:
+    """More points of the curve over ε, the most useful first."""
+    stated = model.stated_properties() and _first_eps(model)
+    return [_scaled(model, factor) for factor in MORE] if stated else []
 
 
 def without_rules(model: Reported) -> tuple[Any, str]:

@@ -3,7 +3,8 @@
     constant        the best constant: obeys every rule that compares outputs
     without rules   the same model without the rules: its recipe and settings
     unaware         the same, without the protected columns (where a rule names some)
-    ε·½, ε·2        the model's own recipe and rules, tighter and looser (where a rule has an ε)
+    ε·½, ε·2        the model's own recipe and rules, tighter and looser (where a rule has an ε); further values of ε
+                    between and below these as long as time is left
 
 References are trained only when asked, each within its share of the time. Every model is measured on the same rows;
 `variation` is the largest left side found by the probe of the model's first ε-rule.
@@ -25,7 +26,7 @@ from smilenn.progress import Progress
 from smilenn.report.model import Reported, Rows, rows_of
 from smilenn.report.probe import Function, probe
 from smilenn.report.quality import Estimate, Metric, measure
-from smilenn.report.references import Reference, Rule, epsilon_rules, references
+from smilenn.report.references import Reference, Rule, epsilon_rules, further, references
 
 PROBED = 200  # rows around which variation is looked for
 
@@ -113,17 +114,22 @@ def with_references(
         raise SmileError(f"References need more than 0 seconds, not {seconds}.")
     known, until = rows_of(model, *train), perf_counter() + seconds  # a target that does not fit is said first
     own, wanted = own_points(model, rows), references(model)
-    points, late = list(own.points), list[str]()
-    for i, one in enumerate(wanted):
-        if callback is not None:
-            callback(Progress("references", i, len(wanted), message=one.name))
+    points, late, more, slowest = list[Point](), list[str](), further(model), 0.0
+    for i, one in enumerate([*wanted, *more]):
         left = until - perf_counter()
+        if i >= len(wanted) and left <= slowest:
+            break
+        if callback is not None:
+            callback(Progress("references", i, len(wanted) + len(more), message=one.name))
         if i and left <= 0:
             late.append(one.name)
             continue
-        fitted = one.fit(model, train, left / (len(wanted) - i))
+        fitted = one.fit(model, train, left / max(1, len(wanted) - i))
         quality, found = measured(model, rows, fitted.net).model, variation(fitted.net, model, rows)
         points.append(Point(one.name, one.kind, one.eps, quality, found, fitted.status))
+        slowest = max(slowest, left - (until - perf_counter()))
+    points.sort(key=lambda point: point.eps or 0.0)  # those without an ε come first, as they are
+    points = [*own.points, *points]
     return replace(own, points=tuple(points), notes=_notes(wanted, late, _seen_again(rows, known), len(rows)))
 
 

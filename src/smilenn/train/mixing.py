@@ -22,7 +22,7 @@ from torch import nn
 
 from smilenn.model.encoders import Branch, Encoder
 from smilenn.model.net import SmileNet
-from smilenn.train.encoded import honest
+from smilenn.train.encoded import honest, judged, shrink
 from smilenn.train.fitted import Fitted
 from smilenn.train.losses import TaskLoss
 from smilenn.train.phases import Training
@@ -118,10 +118,42 @@ def mix(net: SmileNet, task: Training, fitted: Sequence[Fitted], within: Within 
         return constant, "the constant, which predicts better than any of them on these rows"
     mean = torch.tensordot(torch.as_tensor(found.shares).to(each), torch.nan_to_num(each), dims=1)
     loss, chosen = _told(names, found)
+    return _moved(net, task, within, (rows, mean), (loss, chosen))
+
+
+@torch.no_grad()
+def shrink_and_move(net: SmileNet, task: Training, within: Within) -> tuple[float, str]:
+    """Draw curved units to their mean as far as kept rows ask for, and let trees move them `within` what fairness
+    leaves; the loss on kept rows, and words.
+    """
+    found = shrink(net, task)
+    each, rows = honest(net, task)
+    return _moved(net, task, within, (rows, each.mean(dim=0)), found)
+
+
+@torch.no_grad()
+def move_whole(net: SmileNet, task: Training, within: Within) -> tuple[float, str]:
+    """Let trees move a network that is no ensemble, such as one that began with another's weights; the loss on rows
+    kept from all of it, and words.
+    """
+    loss = judged(net, task)[0]
+    if task.held is None or not within.spare:
+        return loss, ""
+    rows, training = torch.nonzero(task.held.all(dim=1))[:, 0], net.training
+    net.eval()
+    found = torch.cat([net(task.x[index]) for index in rows.split(8192)])
+    net.train(training)
+    return _moved(net, task, within, (rows, found), (loss, ""))
+
+
+def _moved(
+    net: SmileNet, task: Training, within: Within, kept: tuple[torch.Tensor, torch.Tensor], found: tuple[float, str]
+) -> tuple[float, str]:
+    """The loss and words that were `found`, or those with trees; `kept` are rows [n] and their predictions [n, o]."""
     if not within.spare:
-        return loss, chosen
-    loss, moved = move_within(net, task, within, rows, mean)
-    return loss, f"{chosen}; {moved}" if moved else chosen
+        return found
+    loss, words = move_within(net, task, within, *kept)
+    return loss, "; ".join(part for part in (found[1], words) if part)
 
 
 @torch.no_grad()

@@ -32,14 +32,14 @@ from smilenn.train.clock import Clock
 from smilenn.train.contractions import contraction_epoch, has_contractions, settle, spread
 from smilenn.train.curved import Units, merge_
 from smilenn.train.distances import SETTLE_ROWS, distance_epoch, has_distances, learn_in_float32, recentre
-from smilenn.train.encoded import encoded_epoch, judged, keep_best, parameter_groups, shrink
+from smilenn.train.encoded import encoded_epoch, keep_best, parameter_groups
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.feasible import start_feasible
 from smilenn.train.fitted import Fitted
 from smilenn.train.health import box_statistics, fail_on_dead
 from smilenn.train.linear import linear_members
 from smilenn.train.losses import LossKind
-from smilenn.train.mixing import make_constant_, mix
+from smilenn.train.mixing import make_constant_, mix, move_whole, shrink_and_move
 from smilenn.train.phases import Training, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
 from smilenn.train.spline import start_spline
@@ -197,6 +197,8 @@ class Run:
         units = self.net.lower.keep
         if isinstance(units, Units) and not self.warm:
             start_spline(self.net, units, self.task, rngs(self.task.seed, "train", _SETUP))
+            if self.state.ensemble is not None:  # steps go on from its copy of the weights
+                self.state.ensemble.read_()
         if isinstance(units, Units) or (self.warm and not has_distances(self.net)):
             keep_best(self.state, self.task)
 
@@ -256,9 +258,9 @@ class Run:
         """What the mean is made of, by kept rows: networks, and trees beside them; its loss, and words."""
         net, task = self.net, self.task
         if task.held is None or net.encoder is None or not net.encoder.groups:
-            return judged(net, task)[0], ""
+            return move_whole(net, task, self.within)
         if net.lower.keep is not None:
-            return shrink(net, task)
+            return shrink_and_move(net, task, self.within)
         return mix(net, task, self.fitted, self.within)
 
     def _keeps_claims(self) -> bool:

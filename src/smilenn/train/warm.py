@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,7 @@ from smilenn.model.encoders import Branch, Encoder, Linear, Ramps, Trees
 from smilenn.model.net import SmileNet
 from smilenn.train.curved import Units
 from smilenn.train.linear import NAME as LINEAR
+from smilenn.train.within import NAME as WITHIN
 
 OTHER = "The model to start from has another network, in {}; fit anew, or with the parameters it was fitted with."
 
@@ -88,18 +90,31 @@ def _members(fresh: SmileNet, start: SmileNet) -> SmileNet:
     ensemble of networks.
     """
     own, encoder = fresh.encoder, start.encoder
-    if own is None or encoder is None or not own.groups or len(own.learned) < len(own.branches):
+    if own is None or encoder is None or not own.groups:
         return start
-    fitted = np.array([_is_fitted(branch) for branch in encoder.learned])
-    out, kept = copy.deepcopy(start), [b for b, other in zip(encoder.learned, fitted, strict=True) if not other]
-    inside = torch.as_tensor(np.repeat(~fitted, [branch.outputs for branch in encoder.learned]))
-    out.encoder = Encoder(encoder.domain, copy.deepcopy(kept))
+    if len(own.learned) < len(own.branches):  # beside curved units there are no trees but those within ε
+        return _without(start, encoder, [b.name for b in encoder.learned if b.name.startswith(WITHIN) and _is_trees(b)])
+    out = _without(start, encoder, [branch.name for branch in encoder.learned if _is_fitted(branch)])
+    assert out.encoder is not None
+    block = fresh.lower.slope.chunk(own.members, dim=1)[0] * own.members
+    many = len(out.encoder.learned) // own.parts
+    out.lower.slope = nn.Parameter(block.tile(1, many) / many, requires_grad=False)
+    return out
+
+
+def _without(start: SmileNet, encoder: Encoder, names: Sequence[str]) -> SmileNet:
+    """A copy of `start` less the branches of its encoder with these names, and all that reads them."""
+    branches = [branch for branch in encoder.branches if isinstance(branch, Branch)]
+    kept = np.array([not len(branch.layers) or branch.name not in names for branch in branches])
+    inside = torch.as_tensor(np.repeat(kept, [branch.outputs for branch in branches]))
+    out = copy.deepcopy(start)
+    out.encoder = Encoder(encoder.domain, copy.deepcopy([b for b, stays in zip(branches, kept, strict=True) if stays]))
     out.encoder.lo.copy_(encoder.lo[inside])
     out.encoder.hi.copy_(encoder.hi[inside])
-    block = fresh.lower.slope.chunk(own.members, dim=1)[0] * own.members
-    many = len(kept) // own.parts
-    out.lower.slope = nn.Parameter(block.tile(1, many) / many, requires_grad=False)
-    out.lower.inputs = out.second.inputs = out.encoder.size
+    for part in (out.lower, out.second):
+        part.inputs = out.encoder.size
+        for name in sorted({"slope", "weight"} & dict(part.named_parameters()).keys()):
+            setattr(part, name, nn.Parameter(getattr(part, name)[:, inside], requires_grad=False))
     return out
 
 

@@ -8,6 +8,9 @@ so it moves f by w at most; the thousandth is for the rounding of sums. A clip i
 
     w·clip((b + w/2)·(1/w), 0, 1) − w/2
 
+Beside rules on slopes or curvature (`Lipschitz`, `Convex`, `Robust`, …) m has curved units, and b reads no feature that
+such a rule moves: b is equal at all inputs that the rule compares, and cancels.
+
 With squares and quantiles m does not learn what z explains, which would be noise to it: e(z), fitted to y − h(x) of
 quick trees h, both predicted out of fold and cut to ± w/2, is taken off its targets beforehand.
 
@@ -50,18 +53,20 @@ STEEP = 0.02  # p·(1 − p) is at least this in a Newton step
 
 @dataclass(frozen=True)
 class Spare:
-    """What trees of one output may read, with signs; by how much they may move it in all (w, in its coordinate); the
-    features that it must not depend on otherwise.
+    """The signs that one output has in all features; by how much trees may move it in all (w, in its coordinate); the
+    features that it must not depend on otherwise; those that trees are `barred` from, since another rule moves them.
     """
 
     signs: Directions
     width: float
     protected: frozenset[str]
+    barred: frozenset[str] = frozenset()
 
     @property
     def choices(self) -> tuple[Directions, ...]:
-        """What to read: protected features alone, which few rows suffice for, or all."""
-        return {name: sign for name, sign in self.signs.items() if name in self.protected}, self.signs
+        """What to read: protected features alone, which few rows suffice for, or all that trees may read."""
+        every = {name: sign for name, sign in self.signs.items() if name not in self.barred}
+        return {name: sign for name, sign in every.items() if name in self.protected}, every
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +110,7 @@ def move_within(
     kept = Kept(rows, found, within.targets(task, rows), within.kind)
     assert net.encoder is not None
     first = loss = kept.loss(task)
-    for t, own in enumerate(within.spare if _suits(net.encoder, kept) else ()):
+    for t, own in enumerate(within.spare if len(rows) >= LEAST_ROWS else ()):
         if own.width <= LEAST:
             continue
         tried = [_fitted(net, task, signs, own.width, kept, t) for signs in own.choices]
@@ -120,16 +125,19 @@ def spare_words(net: SmileNet, spare: Sequence[Spare]) -> str:
     """Whether a trained network uses ε, behind other sentences; nothing where no trees were to try."""
     if not spare:
         return ""
-    names = listed(sorted(set().union(*(own.protected for own in spare))), 40)
-    branches = () if net.encoder is None else net.encoder.branches
-    if any(str(branch.name).startswith(NAME) for branch in branches):
-        return f" Boosted trees that read {names} move the output within ε, which predicts held-out rows better."
+    names = listed(sorted(set().union(*(own.protected - own.barred for own in spare))), 40)
+    if _moves(net):
+        moved = f" Boosted trees that read {names} move the output within ε, which predicts held-out rows better."
+        barred = listed(sorted(set().union(*(own.barred for own in spare))), 40)
+        return f"{moved} They do not read {barred}, which other rules move." if barred else moved
     return f" No trees that read {names} were kept, so ε is not used."
 
 
-def _suits(encoder: Encoder, kept: Kept) -> bool:
-    """Whether trees can join: enough rows, and no column that is passed on past the encoder."""
-    return bool(encoder.encoded.all()) and len(kept.rows) >= LEAST_ROWS
+def _moves(net: SmileNet) -> bool:
+    """Whether some such trees reach an output; repair may have taken them out."""
+    learned = [] if net.encoder is None else net.encoder.learned  # their coordinates come first
+    own = np.repeat([branch.name.startswith(NAME) for branch in learned], [branch.outputs for branch in learned])
+    return bool(own.any()) and bool(net.lower.slope[:, : len(own)][:, torch.as_tensor(own)].any())
 
 
 def _fitted(
@@ -267,15 +275,28 @@ def _clipped(model: Any, table: Table, width: float, name: str) -> Branch:
 
 
 def _join_(net: SmileNet, branches: Sequence[Branch], t: int, width: float) -> None:
-    """Add the mean of some branches, which are cut to ± width/2, to coordinate t of the network."""
-    encoder = net.encoder
+    """Add the mean of some branches, which are cut to ± width/2, to coordinate t of the network.
+
+    Their coordinates come behind those of other branches with layers: columns that are passed on stay the last.
+    """
+    encoder, many = net.encoder, len(branches)
     assert encoder is not None
-    joined = Encoder(encoder.domain, [*encoder.learned, *branches])
+    at = int(encoder.encoded.sum())
+    passed = [branch for branch in encoder.branches if isinstance(branch, Branch) and not len(branch.layers)]
+    joined = Encoder(encoder.domain, [*encoder.learned, *branches, *passed])
     if encoder.limits is not None:  # trees are cut by their clip alone
         least, most = encoder.limits
-        joined.limit_(np.append(least, [-width] * len(branches)), np.append(most, [width] * len(branches)))
+        joined.limit_(np.insert(least, [at] * many, -width), np.insert(most, [at] * many, width))
     net.encoder = joined.to(net.head_weight.device).train(encoder.training)
-    more = net.lower.slope.new_zeros(len(net.lower.slope), len(branches))
-    more[t] = 1.0 / len(branches)
-    net.lower.inputs = net.second.inputs = joined.size
-    net.lower.slope = nn.Parameter(torch.cat([net.lower.slope, more], dim=1), requires_grad=False)
+    _widen_(net, at, many)
+    net.lower.slope[t, at : at + many] = 1.0 / many
+
+
+def _widen_(net: SmileNet, at: int, many: int) -> None:
+    """So many further inputs of the auxiliaries in front of input `at`, which nothing reads yet."""
+    for part in (net.lower, net.second):
+        part.inputs += many
+        for name in sorted({"slope", "weight"} & dict(part.named_parameters()).keys()):
+            own = getattr(part, name)
+            more = torch.cat([own[:, :at], own.new_zeros(len(own), many), own[:, at:]], dim=1)
+            setattr(part, name, nn.Parameter(more, requires_grad=False))

@@ -3,7 +3,8 @@
 The features that these claims name are passed on past an ensemble over the other features, to units that keep the
 claims by their signs and directions (train/curved.py, recipes/curved_units.py), starting from the best spline
 (train/spline.py). A feature in which the outputs must be linear gets a slope, and so does one on which a box of
-coordinates leans.
+coordinates leans. Where fairness leaves an ε, trees that read protected features and none of those that are passed on
+move the outputs within it (train/within.py).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from smilenn.train.recipes.ensemble import (
     network_kinds,
     planned_ensemble,
 )
+from smilenn.train.recipes.spare import spare_of
 from smilenn.train.recipes.stated import Kind
 from smilenn.train.recipes.task import Recipe, Task, steps
 from smilenn.train.recipes.words import reasons
@@ -57,7 +59,10 @@ def recipe(task: Task) -> Recipe | None:
     units = _units(task, plan, made, columns, members, few=few) if bends else None
     net = _network(task, plan, made, line, units, members)
     read = frozenset[str]() if units is None else units.features
-    return Recipe(net, steps(len(task.x), RATE), reasons(task, plan.roles, ramps, plan.width, read), "curved")
+    # trees beside units are judged by rows that are kept from members
+    spare = () if units is None else spare_of(task, None if plan.box is None else plan.head, plan.width)
+    words = reasons(task, plan.roles, ramps, plan.width, read, spare=bool(spare))
+    return Recipe(net, steps(len(task.x), RATE), words, "curved", spare=spare)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,44 +1,56 @@
 """What trees that read protected columns may move every coordinate of the network by, of the ε that fairness allows.
 
-    a rule about order and fairness alone       each coordinate of a form v of the outputs:  w = ε / Σ|v|
-    quantiles that do not cross beside these    the one coordinate that shifts all of them:  w = ε / |v_t|
+    rules that compare inputs alone           each coordinate of a form v of the outputs:  w = ε / Σ|v|
+    quantiles that do not cross beside these  the one coordinate that shifts all of them:  w = ε / |v_t|
 
 A shift of all quantiles by one number leaves their differences as they are, so it breaks no rule about these. A rule of
 fairness alone leaves its ε to the backbone, and a rule on the outputs' size leaves nothing.
+
+The trees rise or fall as every coordinate must. Any other rule that compares inputs (`Lipschitz`, `Convex`, …) moves
+some features and pins the rest: the trees read none that it moves, so they are equal at all inputs it compares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from smilenn.domain import Domain
 from smilenn.properties.claim import Claim
-from smilenn.properties.meaning import Changes
+from smilenn.properties.meaning import Changes, Rises
+from smilenn.properties.premise import ground
 from smilenn.train.boosted import Directions
 from smilenn.train.recipes.roles import Reading
-from smilenn.train.recipes.stated import Kind, coefficients, entries
+from smilenn.train.recipes.stated import Entry, Kind, Stated, coefficients, entries
 from smilenn.train.recipes.task import Task
 from smilenn.train.within import SHARE, Spare
 
-BOTH = {Kind.MONOTONE, Kind.FAIR}
+TIGHT = {
+    Kind.MONOTONE,
+    Kind.LIPSCHITZ,
+    Kind.CONVEX,
+    Kind.CONCAVE,
+    Kind.SYMMETRIC,
+    Kind.DOMINATES,
+    Kind.ROBUST,
+}  # compare inputs, and leave the backbone no box
 
 
-def spare_of(task: Task, readings: Sequence[Reading], head: np.ndarray | None) -> tuple[Spare, ...]:
+def spare_of(task: Task, head: np.ndarray | None, box: np.ndarray) -> tuple[Spare, ...]:
     """What is spare of every coordinate, none where nothing is; `head` [o, o] are the coordinates of a box on single
-    inputs, None where coordinates are the outputs.
+    inputs, None where coordinates are the outputs; `box` [o] is the width that the backbone has.
     """
-    if task.kinds == BOTH and head is None:
-        width = _of_outputs(task)
-    elif task.kinds == BOTH | {Kind.SINGLE} and head is not None:
-        width = _of_shift(task, task.scale[:, None] * head)
-    else:
+    kinds, single = task.kinds - {Kind.SINGLE}, Kind.SINGLE in task.kinds
+    if box.any() or kinds == {Kind.FAIR} or not {Kind.FAIR} <= kinds <= TIGHT | {Kind.FAIR}:
         return ()
-    if not width.any():
+    if single == (head is None):
         return ()
-    return tuple(
-        Spare(signs(own, task.domain.slices), float(w), own.without) for own, w in zip(readings, width, strict=True)
-    )
+    coordinates = np.diag(task.scale) if head is None else task.scale[:, None] * head
+    width = _of_outputs(task, coordinates) if head is None else _of_shift(task, coordinates)
+    found = [one.spare(task.domain, float(w)) for one, w in zip(_limits(task, coordinates), width, strict=True)]
+    return tuple(found) if any(own.width for own in found) else ()
 
 
 def signs(own: Reading, names: Iterable[str]) -> Directions:
@@ -46,13 +58,63 @@ def signs(own: Reading, names: Iterable[str]) -> Directions:
     return {name: (name in own.rising) - (name in own.falling) for name in names}
 
 
-def _of_outputs(task: Task) -> np.ndarray:
+# ---- what trees of a coordinate may read ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Features that a coordinate rises or falls with, those that it is protected from, those that other rules move."""
+
+    rising: set[str] = field(default_factory=set)
+    falling: set[str] = field(default_factory=set)
+    protected: set[str] = field(default_factory=set)
+    moved: set[str] = field(default_factory=set)
+
+    def add(self, one: Stated, entry: Entry, domain: Domain) -> None:
+        """What one claim asks."""
+        if isinstance(one.meaning, Rises):
+            for names, sign in ((one.meaning.up, entry.sign), (one.meaning.down, -entry.sign)):
+                (self.rising if sign > 0 else self.falling).update(names)
+        elif one.kind == Kind.FAIR and isinstance(one.meaning, Changes):
+            self.protected.update(one.meaning.free)
+        else:
+            pinned = ground(one.claim, domain).pinned
+            self.moved.update(name for name in domain.slices if not pinned[domain.slices[name]].all())
+
+    def spare(self, domain: Domain, width: float) -> Spare:
+        """Trees of no width where they could read no protected feature."""
+        signs = {name: (name in self.rising) - (name in self.falling) for name in domain.slices}
+        barred = frozenset(self.moved | (self.rising & self.falling))
+        return Spare(signs, width if self.protected - barred else 0.0, frozenset(self.protected), barred)
+
+
+def _limits(task: Task, coordinates: np.ndarray) -> list[_Limits]:
+    """Of every coordinate, which are [o, n] in output units."""
+    found = [_Limits() for _ in range(coordinates.shape[1])]
+    for one in task.stated:
+        for entry in entries(one.forms, task.outputs, coordinates):
+            found[entry.coordinate].add(one, entry, task.domain)
+    return found
+
+
+# ---- by how much they may move it -----------------------------------------------------------------------------------
+
+
+def _fair(task: Task) -> list[tuple[Stated, float]]:
+    """The claims of fairness with their ε, less what rounding needs."""
+    return [
+        (one, SHARE * float(one.meaning.eps))
+        for one in task.stated
+        if one.kind == Kind.FAIR and isinstance(one.meaning, Changes)
+    ]
+
+
+def _of_outputs(task: Task, coordinates: np.ndarray) -> np.ndarray:
     """w [o] of coordinates that are the outputs, each on its own."""
     width = np.full(len(task.outputs.names), np.inf)
-    for one in task.stated:
-        eps = float(one.meaning.eps) if isinstance(one.meaning, Changes) else np.inf
-        for entry in entries(one.forms, task.outputs, np.diag(task.scale)):
-            width[entry.coordinate] = min(width[entry.coordinate], SHARE * eps / entry.size)
+    for one, eps in _fair(task):
+        for entry in entries(one.forms, task.outputs, coordinates):
+            width[entry.coordinate] = min(width[entry.coordinate], eps / entry.size)
     return np.where(np.isfinite(width), width, 0.0)
 
 
@@ -63,12 +125,12 @@ def _of_shift(task: Task, head: np.ndarray) -> np.ndarray:
     width = np.zeros(head.shape[1])
     alike = [t for t, own in enumerate(head.T) if own[0] != 0 and (own == own[0]).all()]
     single = [one.claim for one in task.stated if one.kind == Kind.SINGLE]
-    if len(alike) == 1 and not any(_moved(claim, task, head[:, alike[0]]) for claim in single):
+    if len(alike) == 1 and not any(_touched(claim, task, head[:, alike[0]]) for claim in single):
         width[alike[0]] = _least_width(task, head, alike[0])
     return width
 
 
-def _moved(claim: Claim, task: Task, own: np.ndarray) -> bool:
+def _touched(claim: Claim, task: Task, own: np.ndarray) -> bool:
     """Whether a coordinate with these entries of the head [o] plays a part in a claim on single inputs."""
     names = task.outputs.names
     return any(
@@ -80,9 +142,8 @@ def _moved(claim: Claim, task: Task, own: np.ndarray) -> bool:
 def _least_width(task: Task, head: np.ndarray, t: int) -> float:
     """The most that coordinate t may move under all claims of fairness."""
     limits = [
-        SHARE * float(one.meaning.eps) / abs(float(v[t]))
-        for one in task.stated
-        if isinstance(one.meaning, Changes)
+        eps / abs(float(v[t]))
+        for one, eps in _fair(task)
         for v in (coefficients(form, task.outputs, head) for form in one.forms)
         if v[t] != 0
     ]
