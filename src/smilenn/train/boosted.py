@@ -31,6 +31,7 @@ from smilenn.model.encoders import Branch, Trees
 from smilenn.model.net import SmileNet
 from smilenn.model.threads import AsManyThreads
 from smilenn.model.trees import Column, assert_same, convert
+from smilenn.train.boosted_classes import Together
 from smilenn.train.fitted import Fitted
 from smilenn.train.growing import grow_within
 from smilenn.train.losses import LossKind, Quantiles
@@ -110,13 +111,14 @@ def _shared(common: tuple[Any, ...], group: int) -> tuple[Branch, ...] | None:
 
 
 def fits_members(net: SmileNet, kind: LossKind, signs: Sequence[Directions]) -> bool:
-    """Whether every coordinate of the network is an output or, for numbers and for yes and no, its negative; classes
-    need equal readings without signs.
-    """
+    """Whether every coordinate of the network is an output or, for numbers and for yes and no, its negative."""
     ways = ways_of(net)
-    if ways is None or (kind not in ("mse", "bce") and min(ways) < 0):
-        return False
-    return kind != "ce" or (all(one == signs[0] for one in signs) and not any(signs[0].values()))
+    return ways is not None and (kind in ("mse", "bce") or min(ways) > 0)
+
+
+def apart(kind: LossKind, signs: Sequence[Directions]) -> bool:
+    """Whether these are classes that need a function each: they read different features, or a sign is asked for."""
+    return kind == "ce" and (any(one != signs[0] for one in signs) or any(signs[0].values()))
 
 
 def ways_of(net: SmileNet) -> list[int] | None:
@@ -141,10 +143,10 @@ class _Place:
     group: int
     seed: int
 
-    def sizes(self, kind: LossKind, rows: int, limited: bool) -> list[Size]:
-        """What to try; a time limit leaves none for a second try."""
+    def sizes(self, kind: LossKind, rows: int, limited: bool, signed: bool = False) -> list[Size]:
+        """What to try, also for classes with signs; a time limit leaves none for a second try."""
         first = FINE if kind == "mse" and FINER[0] <= rows <= FINER[1] else RICH
-        plain = kind == "bce" and rows <= TRIED and not limited
+        plain = (kind == "bce" or signed) and rows <= TRIED and not limited
         return [family[self.group % len(family)] for family in ((first, PLAIN) if plain else (first,))]
 
 
@@ -159,6 +161,8 @@ def _group(
     place: _Place,
 ) -> tuple[Branch, ...] | None:
     """The branches of a group; None where its rows have one class only."""
+    if apart(kind, signs):
+        return _class_group(net, task, signs, u, held, seconds, place)
     weight = None if task.weight is None else task.weight.cpu().numpy()
     made = []
     fits = 1 if kind == "ce" else len(signs)
@@ -167,8 +171,7 @@ def _group(
         if not table.columns:
             return None
         y = target_of(net, task, kind, t)
-        learned = y[~held] if weight is None else y[~held & (weight > 0)]
-        if kind in ("bce", "ce") and len(np.unique(learned)) < len(np.unique(y)):
+        if kind in ("bce", "ce") and _misses_a_class(y, weight, held):
             return None
         tried = [_booster(kind, t, table, place, size) for size in place.sizes(kind, len(u), seconds is not None)]
         for model in tried:
@@ -176,6 +179,40 @@ def _group(
         model = max(tried, key=lambda one: max(one.validation_score_))
         made.append(_branch(net, model, table, kind, t, f"{NAME}{place.group}" + ("" if fits == 1 else f"_{t}")))
     return tuple(made)
+
+
+def _misses_a_class(y: np.ndarray, weight: np.ndarray | None, held: np.ndarray) -> bool:
+    """Whether a class is not among the rows that are learned from."""
+    learned = y[~held] if weight is None else y[~held & (weight > 0)]
+    return len(np.unique(learned)) < len(np.unique(y))
+
+
+def _class_group(
+    net: SmileNet,
+    task: Training,
+    signs: Sequence[Directions],
+    u: np.ndarray,
+    held: np.ndarray,
+    seconds: float | None,
+    place: _Place,
+) -> tuple[Branch, ...] | None:
+    """The branches of a group whose classes have boosters of their own, which learn together."""
+    weight = None if task.weight is None else task.weight.cpu().numpy()
+    tables, y = [Table.of(net.domain, u, own) for own in signs], target_of(net, task, "ce", 0)
+    if not all(table.columns for table in tables) or _misses_a_class(y, weight, held):
+        return None
+    tried = []
+    for size in place.sizes("ce", len(u), seconds is not None, signed=True):
+        boosters = [_booster("mse", t, table, place, size).set_params(loss="poisson") for t, table in enumerate(tables)]
+        together = Together(boosters, [table.x for table in tables], y, unequal(weight), held, PATIENCE)
+        _grow(together.grow, seconds)
+        tried.append(together)
+    best = min(tried, key=lambda one: min(one.losses))
+    best.cut()
+    return tuple(
+        _branch(net, model, table, "ce", t, f"{NAME}{place.group}_{t}")
+        for t, (model, table) in enumerate(zip(best.boosters, tables, strict=True))
+    )
 
 
 def target_of(net: SmileNet, task: Training, kind: LossKind, t: int) -> np.ndarray:
@@ -286,12 +323,17 @@ def _fit(
             model.fit(x[~held], y[~held], sample_weight=own, **kept)
         return model.n_iter_
 
+    _grow(grow, seconds)
+    best = int(np.argmax(model.validation_score_))  # entry 0 is the constant
+    del model._predictors[max(1, best) :]
+
+
+def _grow(grow: Callable[[int], int], seconds: float | None) -> None:
+    """Have boosters grown as far as their kept rows and the time allow."""
     if seconds is None:
         grow(MOST)
     else:
         grow_within(grow, MOST, seconds, perf_counter)
-    best = int(np.argmax(model.validation_score_))  # entry 0 is the constant
-    del model._predictors[max(1, best) :]
 
 
 def unequal(weight: np.ndarray | None) -> np.ndarray | None:
