@@ -70,7 +70,7 @@ def boosters(
     `signs` has an entry for every output. The coordinates of the network must be its outputs, and a row must be kept
     from the groups (`Training.folds`). `told` hears how many groups of how many are done.
     """
-    if not signs or task.folds is None or not fits_members(net, kind, signs):
+    if not signs or task.folds is None or not fits_members(net, kind):
         return Fitted(NAME)
     groups = min(task.folds.shape[1], next((many for rows, many in GROUPS if len(task.x) <= rows), 1))
     found = []
@@ -110,7 +110,7 @@ def _shared(common: tuple[Any, ...], group: int) -> tuple[Branch, ...] | None:
     return _group(net, task, kind, signs, u, task.folds[:, group].cpu().numpy(), None, _Place(group, task.seed))
 
 
-def fits_members(net: SmileNet, kind: LossKind, signs: Sequence[Directions]) -> bool:
+def fits_members(net: SmileNet, kind: LossKind) -> bool:
     """Whether every coordinate of the network is an output or, for numbers and for yes and no, its negative."""
     ways = ways_of(net)
     return ways is not None and (kind in ("mse", "bce") or min(ways) > 0)
