@@ -32,6 +32,7 @@ from smilenn.model.net import SmileNet
 from smilenn.model.threads import AsManyThreads
 from smilenn.model.trees import Column, assert_same, convert
 from smilenn.train.boosted_classes import Together
+from smilenn.train.boosted_quantiles import constant, placed, quantiles, shift_of
 from smilenn.train.fitted import Fitted
 from smilenn.train.growing import grow_within
 from smilenn.train.losses import LossKind, Quantiles
@@ -111,7 +112,11 @@ def _shared(common: tuple[Any, ...], group: int) -> tuple[Branch, ...] | None:
 
 
 def fits_members(net: SmileNet, kind: LossKind) -> bool:
-    """Whether every coordinate of the network is an output or, for numbers and for yes and no, its negative."""
+    """Whether every coordinate of the network is an output or, for numbers and for yes and no, its negative; of
+    quantiles, whether one of them moves all outputs.
+    """
+    if isinstance(kind, Quantiles):
+        return shift_of(net) is not None
     ways = ways_of(net)
     return ways is not None and (kind in ("mse", "bce") or min(ways) > 0)
 
@@ -161,6 +166,8 @@ def _group(
     place: _Place,
 ) -> tuple[Branch, ...] | None:
     """The branches of a group; None where its rows have one class only."""
+    if isinstance(kind, Quantiles):
+        return _quantile_group(net, task, kind, signs, u, held, seconds, place)
     if apart(kind, signs):
         return _class_group(net, task, signs, u, held, seconds, place)
     weight = None if task.weight is None else task.weight.cpu().numpy()
@@ -215,12 +222,39 @@ def _class_group(
     )
 
 
+def _quantile_group(
+    net: SmileNet,
+    task: Training,
+    kind: Quantiles,
+    signs: Sequence[Directions],
+    u: np.ndarray,
+    held: np.ndarray,
+    seconds: float | None,
+    place: _Place,
+) -> tuple[Branch, ...] | None:
+    """The branches of a group: one booster for the coordinate that moves all quantiles, and constants."""
+    shift = shift_of(net)
+    assert shift is not None
+    table = Table.of(net.domain, u, signs[shift])
+    if not table.columns:
+        return None
+    weight = None if task.weight is None else task.weight.cpu().numpy()
+    y = (task.y[:, 0] / net.output_scale[0]).cpu().numpy()
+    model = _booster("mse", shift, table, place, place.sizes("mse", len(u), seconds is not None)[0])
+    _fit(model, table.x, y, weight, held, seconds)
+    left = y[held] - model.predict(table.x[held])
+    z = placed(net, quantiles(left, None if weight is None else weight[held], kind.levels))
+    made = [constant(f"{NAME}{place.group}_{t}", table.coordinates, value) for t, value in enumerate(z)]
+    made[shift] = _branch(net, model, table, kind, shift, f"{NAME}{place.group}_{shift}", float(z[shift]))
+    return tuple(made)
+
+
 def target_of(net: SmileNet, task: Training, kind: LossKind, t: int) -> np.ndarray:
     """What a member of output t learns [N]: its coordinate, whether it is to be positive, or the class."""
     y = task.y.cpu().numpy()
     if kind == "ce":
         return y.argmax(axis=1)
-    own, way = y[:, min(t, y.shape[1] - 1)], (ways_of(net) or [1])[t]  # quantiles share one target
+    own, way = y[:, t], (ways_of(net) or [1])[t]
     if kind == "bce":
         return (own > 0.5) == (way > 0)
     return way * (own / float(net.output_scale[t]) - float(net.head_bias[t]))
@@ -303,8 +337,6 @@ def _booster(kind: LossKind, t: int, table: Table, place: _Place, size: Size) ->
     }
     if kind != "ce":
         settings["monotonic_cst"] = table.signs
-    if isinstance(kind, Quantiles):
-        return HistGradientBoostingRegressor(loss="quantile", quantile=kind.levels[t], **settings)
     return HistGradientBoostingRegressor(**settings) if kind == "mse" else HistGradientBoostingClassifier(**settings)
 
 
@@ -341,8 +373,8 @@ def unequal(weight: np.ndarray | None) -> np.ndarray | None:
     return None if weight is None or (weight == weight[0]).all() else weight
 
 
-def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, t: int, name: str) -> Branch:
-    """The booster of output t, or of all classes, as a branch in the network's coordinates."""
+def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, t: int, name: str, more: float = 0.0) -> Branch:
+    """The booster of output t, or of all classes, as a branch in the network's coordinates, with `more` added."""
     forest = convert(model, table.columns, len(table.coordinates))
     some = table.x[:: max(1, len(table.x) // COMPARED)]
     assert_same(forest, model, some, table.one_hot(some))
@@ -354,4 +386,5 @@ def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, t: int, nam
         per_leaf = torch.repeat_interleave(per_tree, torch.tensor([len(ids) for ids in forest.leaves]))
         layer.number[leaf] = layer.number[leaf] / per_leaf
         layer.bias.copy_(layer.bias / scale - start_of(net)[own])
+    layer.bias.add_(more)
     return Branch(name, table.coordinates, [layer])
