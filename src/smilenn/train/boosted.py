@@ -2,6 +2,9 @@
 
     e_tg  =  the booster of output t fitted to  y_t / scale_t − start_t  on the rows that group g may learn from
 
+    classes with signs    a booster for each, all learning together (boosted_classes.py)
+    quantiles             one booster for the coordinate that moves all of them (boosted_quantiles.py)
+
 A booster reads what the networks of its output read, rises and falls with the same features, and becomes a branch of
 the encoder (model/encoders/trees.py), equal to the booster on every row it was fitted on. The rows kept from its group
 say when to stop. Groups have trees of two sizes: their mean is better than either. On a small table of yes and no such
@@ -210,8 +213,8 @@ def _class_group(
         return None
     tried = []
     for size in place.sizes("ce", len(u), seconds is not None, signed=True):
-        boosters = [_booster("mse", t, table, place, size).set_params(loss="poisson") for t, table in enumerate(tables)]
-        together = Together(boosters, [table.x for table in tables], y, unequal(weight), held, PATIENCE)
+        each = [_booster("mse", t, table, place, size) for t, table in enumerate(tables)]
+        together = Together(each, [table.x for table in tables], y, unequal(weight), held, PATIENCE)
         _grow(together.grow, seconds)
         tried.append(together)
     best = min(tried, key=lambda one: min(one.losses))

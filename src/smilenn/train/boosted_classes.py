@@ -26,11 +26,14 @@ import numpy as np
 from smilenn.model.threads import AsManyThreads
 
 PIECE, SHARE = 5, 5  # the trees of a piece: at least 5, and a fifth of those that there are
+PULL = 1.0  # the least weight of squares of leaves: few rows of an unlikely class would send theirs beyond all bounds
+FAR = 50.0  # the largest offset
 VALUES = 255  # of a column that boosters learn from: binning more of them by weights takes ten times as long
 
 
 class Together:
-    """Boosters of the classes [o], which learn from the rows that are not held and stop by those that are.
+    """Boosters of the classes [o], regressors with signs; they learn from the rows that are not held and stop by those
+    that are.
 
     `x` are the rows as each of the boosters reads them, `y` [N] the classes as numbers, `weight` [N] of rows or None.
     """
@@ -44,7 +47,8 @@ class Together:
         held: np.ndarray,
         patience: int,
     ) -> None:
-        self.boosters, self.patience = tuple(boosters), patience
+        self.boosters = tuple(booster.set_params(**_settings(booster)) for booster in boosters)
+        self.patience = patience
         self.losses: list[float] = []  # after the first tree, the second, …
         self._weight, self._kept_weight = (np.ones(n) if weight is None else weight[own] for n, own in _parts(held))
         self._hot, self._kept_y = y[~held][:, None] == np.arange(len(boosters)), y[held]
@@ -85,19 +89,26 @@ class Together:
         share = np.exp(self._offset)
         weight = self._weight * share
         for booster, x, own in zip(self.boosters, self._x, self._hot.T, strict=True):
-            booster.set_params(max_iter=trees, warm_start=True, early_stopping=False)
+            booster.set_params(max_iter=trees)
             with warnings.catch_warnings(), AsManyThreads():
                 warnings.simplefilter("ignore")
                 booster.fit(x, own / share, sample_weight=None if (weight == weight[0]).all() else weight)
         means = [booster.predict(x) for booster, x in zip(self.boosters, self._x, strict=True)]
-        self._offset = -np.log(np.sum(means, axis=0))
+        self._offset = -np.clip(np.log(np.sum(means, axis=0)), -FAR, FAR)
         self.losses = [self._loss(logits) for logits in self.path()]
 
     def _loss(self, logits: np.ndarray) -> float:
         """The cross-entropy of the held rows."""
         total = np.logaddexp.reduce(logits, axis=1)
         rows = total - logits[np.arange(len(logits)), self._kept_y]
-        return float(self._kept_weight @ rows) / max(float(self._kept_weight.sum()), 1e-12)
+        found = float(self._kept_weight @ rows) / max(float(self._kept_weight.sum()), 1e-12)
+        return found if np.isfinite(found) else np.inf
+
+
+def _settings(booster: Any) -> dict[str, Any]:
+    """What makes a regressor with signs one of several that learn together."""
+    pull = max(PULL, booster.l2_regularization)
+    return {"loss": "poisson", "warm_start": True, "early_stopping": False, "l2_regularization": pull}
 
 
 def _parts(held: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
