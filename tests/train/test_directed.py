@@ -9,7 +9,7 @@ import torch
 from tests.conftest import patched
 
 import smilenn
-from smilenn import Config, Monotone, SmileClassifier, SmileRegressor
+from smilenn import Bounded, Config, Monotone, SmileClassifier, SmileRegressor
 from smilenn.certify import check
 from smilenn.certify.certify import certify
 from smilenn.certify.reference import check as reference
@@ -85,6 +85,15 @@ def test_quantiles_have_trees_and_both_checkers_accept(levels, tmp_path):
     found = levels.predict(x)
     assert (np.diff(found, axis=1) >= 0).all() and levels.score(x, y) > 0.5
     assert (y.to_numpy()[:, None] < found).mean(axis=0) == pytest.approx(LEVELS, abs=0.12)
+
+
+def test_quantiles_with_bounds_are_certified_too():
+    """No coordinate moves all of them alike any more, so there are no trees."""
+    x, y = table(200)
+    rules = [Monotone(**RULE), Bounded(-20.0, 20.0)]
+    model = SmileRegressor(properties=rules, quantiles=(0.2, 0.8), config=QUICK, random_state=0).fit(x, y)
+    found = model.predict(x)
+    assert model.verdict_.certificate and (np.diff(found, axis=1) >= 0).all() and np.abs(found).max() <= 20
 
 
 # ---- order, bit for bit ---------------------------------------------------------------------------------------------
