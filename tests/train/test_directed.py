@@ -261,7 +261,7 @@ def test_classes_that_learn_together_predict_better_than_each_alone():
     """The class in the middle neither rises nor falls: as a Poisson regression under a sign it learns nothing."""
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 1, (600, 1))
-    y = np.digitize(x[:, 0] + 0.1 * rng.normal(size=600), [1 / 3, 2 / 3])
+    y = np.digitize(x[:, 0] + 0.02 * rng.normal(size=600), [1 / 3, 2 / 3])
     held = np.arange(600) % 5 == 0
     together = Together(small_boosters([[-1], [-1], [1]]), [x] * 3, y, None, held, 10)
     together.grow(200)
