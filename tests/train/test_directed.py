@@ -302,7 +302,7 @@ def test_coordinates_of_constant_quantiles(levels):
 
 def test_quantiles_by_weights():
     values = np.arange(1000.0)[::-1].copy()
-    assert quantiles(values, None, LEVELS) == pytest.approx(np.quantile(values, LEVELS), abs=1.0)
+    assert quantiles(values, np.ones(1000), LEVELS) == pytest.approx(np.quantile(values, LEVELS), abs=1.0)
     upper = (values >= 500).astype(float)
     assert quantiles(values, upper, LEVELS) == pytest.approx(np.quantile(values[values >= 500], LEVELS), abs=1.0)
     assert np.isfinite(quantiles(values, np.zeros(1000), LEVELS)).all()

@@ -35,7 +35,7 @@ from smilenn.model.net import SmileNet
 from smilenn.model.threads import AsManyThreads
 from smilenn.model.trees import Column, assert_same, convert
 from smilenn.train.boosted_classes import Together
-from smilenn.train.boosted_quantiles import constant, placed, quantiles, shift_of
+from smilenn.train.boosted_quantiles import hold_apart_, shift_of, steady
 from smilenn.train.fitted import Fitted
 from smilenn.train.growing import grow_within
 from smilenn.train.losses import LossKind, Quantiles
@@ -83,6 +83,8 @@ def boosters(
             return Fitted(NAME)
         found.append(made)
         told(len(found), groups)
+    if isinstance(kind, Quantiles) and found:
+        hold_apart_(net, task, kind, found)
     return Fitted(NAME, tuple(found))
 
 
@@ -228,14 +230,14 @@ def _class_group(
 def _quantile_group(
     net: SmileNet,
     task: Training,
-    kind: Quantiles,
+    kind: LossKind,
     signs: Sequence[Directions],
     u: np.ndarray,
     held: np.ndarray,
     seconds: float | None,
     place: _Place,
 ) -> tuple[Branch, ...] | None:
-    """The branches of a group: one booster for the coordinate that moves all quantiles, and constants."""
+    """The branches of a group: one booster for the coordinate that moves all quantiles, and zeros."""
     shift = shift_of(net)
     assert shift is not None
     table = Table.of(net.domain, u, signs[shift])
@@ -245,10 +247,8 @@ def _quantile_group(
     y = (task.y[:, 0] / net.output_scale[0]).cpu().numpy()
     model = _booster("mse", shift, table, place, place.sizes("mse", len(u), seconds is not None)[0])
     _fit(model, table.x, y, weight, held, seconds)
-    left = y[held] - model.predict(table.x[held])
-    z = placed(net, quantiles(left, None if weight is None else weight[held], kind.levels))
-    made = [constant(f"{NAME}{place.group}_{t}", table.coordinates, value) for t, value in enumerate(z)]
-    made[shift] = _branch(net, model, table, kind, shift, f"{NAME}{place.group}_{shift}", float(z[shift]))
+    made = [steady(f"{NAME}{place.group}_{t}", table.coordinates) for t in range(len(signs))]
+    made[shift] = _branch(net, model, table, kind, shift, f"{NAME}{place.group}_{shift}")
     return tuple(made)
 
 
@@ -376,8 +376,8 @@ def unequal(weight: np.ndarray | None) -> np.ndarray | None:
     return None if weight is None or (weight == weight[0]).all() else weight
 
 
-def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, t: int, name: str, more: float = 0.0) -> Branch:
-    """The booster of output t, or of all classes, as a branch in the network's coordinates, with `more` added."""
+def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, t: int, name: str) -> Branch:
+    """The booster of output t, or of all classes, as a branch in the network's coordinates."""
     forest = convert(model, table.columns, len(table.coordinates))
     some = table.x[:: max(1, len(table.x) // COMPARED)]
     assert_same(forest, model, some, table.one_hot(some))
@@ -389,5 +389,4 @@ def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, t: int, nam
         per_leaf = torch.repeat_interleave(per_tree, torch.tensor([len(ids) for ids in forest.leaves]))
         layer.number[leaf] = layer.number[leaf] / per_leaf
         layer.bias.copy_(layer.bias / scale - start_of(net)[own])
-    layer.bias.add_(more)
     return Branch(name, table.coordinates, [layer])
