@@ -49,7 +49,7 @@ WIDE, DEEP, SMOOTH = (
 SHALLOW, SHARP = ("shallow", 1, (16,), 1.0, 1.0), ("sharp", 1, (16,), 10.0, 0.01)
 
 Patches = dict[str, Any]
-"""Names in modules of `smilenn.train`, and what they are replaced by; `members` is a setting of the estimator."""
+"""Names in modules of `smilenn.train`, and what they are replaced by; names without a dot are settings."""
 
 
 def kinds(small: Sequence[Any], large: Sequence[Any] = (WIDE,)) -> Callable[[int, int, bool], list[Kind]]:
@@ -84,7 +84,9 @@ VARIANTS: dict[str, Patches] = {
     "small up to 2,000": {"recipes.ensemble.SMALL": 2_000},
     "prior 20": {"mixing.PRIOR": 20.0},
     "slow trees": {"boosted.RATE": 0.05, "boosted.PATIENCE": 40},
-    "six members": {"members": 6, "boosted.GROUPS": ((50_000, 6), (300_000, 2))},
+    "six members": {"network": Network(members=6), "boosted.GROUPS": ((50_000, 6), (300_000, 2))},
+    "no rule": {"properties": ()},
+    "no rule, plain network": {"properties": (), "network": Network(encoder="none")},
 }
 
 
@@ -93,9 +95,9 @@ def changed(patches: Patches) -> Iterator[Patches]:
     """The recipe with these changes; what is left of them for the estimator."""
     with ExitStack() as stack:
         for name, value in patches.items():
-            if name != "members":
+            if "." in name:
                 stack.enter_context(patch(f"smilenn.train.{name}", value))
-        yield {"network": Network(members=patches["members"])} if "members" in patches else {}
+        yield {name: value for name, value in patches.items() if "." not in name}
 
 
 def fitted(name: str, seed: int, variant: str, data: Path | None) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def fitted(name: str, seed: int, variant: str, data: Path | None) -> dict[str, A
     own, kept = split(split(rule.table(data), seed=seed)[0], seed=KEPT + seed)
     kind = SmileClassifier if own.task == "binary" else SmileRegressor
     with changed(VARIANTS[variant]) as settings:
-        model = kind(properties=rule.properties(), random_state=seed, **settings)
+        model = kind(**{"properties": rule.properties(), "random_state": seed} | settings)
         begun = time.process_time()
         model.fit(own.frame, own.target)
         took = time.process_time() - begun

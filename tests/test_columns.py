@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from smilenn import Claim, Convex, Domain, Fair, Lipschitz, Monotone, Robust, Symmetric
 from smilenn.domain import Feature, idle_columns
 from smilenn.domain.absent import fill_of, indicator
+from smilenn.domain.cells import holds_names
 from smilenn.domain.rare import MOST, OTHER
 from smilenn.errors import SmileError
 from smilenn.properties import row
@@ -32,6 +33,24 @@ HOLED = pd.DataFrame(
 
 def learned(frame=HOLED, **options):
     return Domain.from_data(frame, missing=True, margin=0.0, scaling="none", **options)
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "category"])
+@pytest.mark.parametrize(
+    ("cells", "names"),
+    [
+        (["u", "v", None, "u"], True),
+        (["u", "1", "u"], False),
+        (["nan", "u"], True),
+        ([True, "u"], False),
+        ([1, 1.0, "u"], False),
+        (["\ud800", "u"], True),
+    ],
+)
+def test_names_are_told_from_numbers_cell_by_cell(cells, names, dtype):
+    if dtype is not object and not all(cell is None or (isinstance(cell, str) and cell.isascii()) for cell in cells):
+        pytest.skip("not a column of this type")
+    assert holds_names(pd.Series(cells, dtype=dtype)) == names
 
 
 # ---- missing cells --------------------------------------------------------------------------------------------------

@@ -1,19 +1,22 @@
 """Certified radii: multiples of a certified δ, never more than what pairs of inputs allow."""
 
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from smilenn import load
+from smilenn.certify.check import check_folder
 from smilenn.certify.reference import check as reference
 from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.radius import Steps, as_written, least_radius, radii, reaching, sizes_of, steps_of
-from smilenn.properties import Claim, Robust
+from smilenn.properties import Claim, Custom, Robust
 from smilenn.properties.forms import Outputs
 from smilenn.train.config import Config
 
@@ -223,3 +226,23 @@ def test_training_is_repeatable():
         SmileClassifier(properties=[Robust(0.1, norm=2)], config=config, random_state=1).fit(x, y) for _ in range(2)
     ]
     assert (models[0].outputs(x) == models[1].outputs(x)).all()
+
+
+@pytest.mark.parametrize("delta", [{"a": "1/3", "b": "1/7"}, {"a": "5%", "b": 1}])
+def test_deltas_that_are_no_decimals_are_kept_and_said_exactly(delta, tmp_path):
+    """Formulas divide by (1/3): divided by 1/3 they would claim changes nine times as large."""
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.uniform(0, 1, 60), "b": rng.uniform(0, 1, 60)})
+    rule = Robust(delta, norm=2, steps=3)
+    model = SmileClassifier(properties=[rule], config=Config(epochs=2), random_state=0)
+    model.fit(x, (x["a"] + x["b"] > 1).astype(int))
+    assert model.verdict_.status == "proved" and model.verdict_.certificate
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.verdict_.status == "proved"
+    balls = [claim.ball for claim in model.lower([rule])]
+    assert len(balls) == 2 and len(set(balls)) == 2
+    for checked in (check_folder(tmp_path / "model"), reference.check_folder(tmp_path / "model")):
+        said = [re.search(r"norm2\(.*?\) <= [0-9./]+", claim.formula) for claim in checked.claims]
+        meant = [Custom(when=[found[0]], then=["a.out <= 1"]).lower(model.domain_)[0].ball for found in said if found]
+        assert meant == balls

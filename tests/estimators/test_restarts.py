@@ -61,6 +61,7 @@ def test_if_all_die_the_last_failure_is_raised(monkeypatch):
 # ---- time limits ----------------------------------------------------------------------------------------------------
 
 RULES = {
+    "none": {},
     "signs": {"properties": [Monotone(["x"])]},
     "spline": {"properties": [Convex(["x"])]},
     "box": {"properties": [Bounded(-100, 100)]},

@@ -385,3 +385,16 @@ def test_a_stored_sentence_that_the_rows_give_too_is_said_once(fair, lie, tmp_pa
         said = CliRunner().invoke(app, ["check", str(tmp_path / name)]).output
         assert said.count("comment, not checked") == comments and "in words:" in said
     assert "comment, not checked: \"Raising 'income', everything else equal, never lowers the output.\"" in said
+
+
+@pytest.mark.parametrize("more", [[], [Bounded(150, 260)], [Fair("z", 1)]])
+def test_a_fit_whose_time_is_over_before_its_first_step_is_the_constant(more):
+    """Random weights would predict far worse than the mean of the target."""
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.normal(50, 3, 299), "z": rng.choice(["p", "q"], 299)})
+    y = 100 + 2 * x["a"]
+    model = SmileRegressor(properties=[Monotone("a"), *more], time_limit=1e-9, random_state=0)
+    with pytest.warns(QualityWarning, match=r"No training step was completed \(R² = -?0\.00\)"):
+        model.fit(x, y)
+    assert np.ptp(model.predict(x)) == 0 and np.isclose(model.predict(x)[0], y.mean())
+    assert "the constant, since the time was over before the first step" in model.explain()

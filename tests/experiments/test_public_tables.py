@@ -13,6 +13,8 @@ from smilenn.experiments import public_tables
 from smilenn.experiments.compared import best_peer, compared
 from smilenn.experiments.peers import dense
 from smilenn.experiments.peers import tuned as tuning
+from smilenn.experiments.peers.boosted import HistGB
+from smilenn.experiments.peers.clamped import Clamped
 from smilenn.experiments.peers.dense import Lipschitz, Network
 from smilenn.experiments.peers.task import Rows, categories
 from smilenn.experiments.peers.tuned import NEEDS, PEERS, tuned
@@ -148,3 +150,22 @@ def test_a_peer_that_is_not_installed_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SmileError, match=r"needs interpret: pip install 'smilenn\[peers\]'"):
         tuned("ebm", Rows.of(messy(), rule=True, seed=0))
+
+
+def test_a_clamped_peer_keeps_both_rules():
+    data = messy()
+    rows = Rows.of(data, rule=True, seed=0, clamp=0.25)
+    assert "z" in rows.frame and (rows.protected, rows.eps) == (("z",), 0.25)
+    found = Clamped(HistGB())(rows, {"leaves": 8, "rate": 0.1}, rounds=60).output
+    free = HistGB()(rows, {"leaves": 8, "rate": 0.1}, rounds=60).output
+    groups = [rows.frame.assign(z=value) for value in (0, 1)]
+    assert np.abs(np.subtract(*map(free, groups))).max() > 0.5  # the target differs by one
+    assert np.isclose(np.abs(np.subtract(*map(found, groups))).max(), 0.25)
+    steps = pd.concat([rows.frame.iloc[[1]]] * 21, ignore_index=True)
+    steps["x"] = np.linspace(-2, 2, 21)
+    assert (np.diff(found(steps)) >= -1e-9).all()
+
+
+def test_tables_without_protected_columns_have_no_clamped_peer():
+    named = {(cell["data"], cell["model"]) for cell in public_tables.cells(Options())}
+    assert ("adult", "lightgbm-clamped") in named and ("bike", "lightgbm-clamped") not in named

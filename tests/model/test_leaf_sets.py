@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from smilenn.model.encoders import Trees
-from smilenn.model.encoders.leaf_sets import MOST_LEAVES, columns, reached
+from smilenn.model.encoders.leaf_sets import MOST_LEAVES, WORD, columns, reached
 from smilenn.model.encoders.trees import Nodes
 
 THRESHOLDS = np.array([-1.0, -0.5, -0.0, 0.0, 0.25, 0.5, 5e-324, -5e-324])
@@ -51,7 +51,7 @@ def walked(own, y):
     return plan.leaf[plan.reached(own._asked(y))].T
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(9))
 def test_rows_reach_the_leaves_of_a_walk(seed):
     own, y = layer(seed, depth=seed), table(seed)
     if not own.plan().active:  # leaves alone: nothing is asked
@@ -99,7 +99,14 @@ def test_the_layer_uses_them_for_many_rows_and_has_the_same_bits(monkeypatch):
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("leaves", [MOST_LEAVES, MOST_LEAVES + 1])
+@pytest.mark.parametrize("rows", [5, 700])
+def test_one_search_gives_leaves_and_sums(rows):
+    own, y = layer(2), table(2, rows)
+    leaves, sums = own.leaves_and_sums(y)
+    assert torch.equal(leaves, walked(own, y)) and torch.equal(sums, own(y))
+
+
+@pytest.mark.parametrize("leaves", [WORD, WORD + 1, 2 * WORD, 2 * WORD + 1, MOST_LEAVES, MOST_LEAVES + 1])
 @pytest.mark.parametrize("right", [True, False])
 def test_chains_up_to_the_most_leaves(leaves, right):
     """Trees as deep as they have leaves; one leaf more and rows walk."""
@@ -110,9 +117,9 @@ def test_chains_up_to_the_most_leaves(leaves, right):
         split = [0] * (leaves - 1) + [-1] * leaves
         number = [*thresholds[::-1], *np.arange(leaves, dtype=float)]
     own = Trees.of(1, [[(split, number)]])
-    y = torch.tensor(np.linspace(-1.0, leaves, 131))[:, None]
-    assert bool(own.plan().columns(1, [], len(y))) == (leaves == MOST_LEAVES)
+    y = torch.tensor(np.linspace(-1.0, leaves, 2 * leaves + 5))[:, None]
+    assert bool(own.plan().columns(1, [], len(y))) == (leaves <= MOST_LEAVES)
     assert torch.equal(own.leaves(y[:1]), torch.tensor([[0]]))
     assert torch.equal(own(y), torch.cat([own(row[None]) for row in y]))
-    if leaves == MOST_LEAVES:
+    if leaves <= MOST_LEAVES:
         assert torch.equal(reached(found(own), y), walked(own, y))

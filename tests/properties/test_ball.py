@@ -51,6 +51,8 @@ def test_robust_with_norm_two_is_a_ball_over_continuous_columns_that_move():
         ("norm2(a - b) <= 0.3", (("x", F(3, 10)), ("y", F(3, 10)))),
         ("norm2(a.x - b.x, 2*(b.y - a.y)) <= 1/2", (("x", F(1, 2)), ("y", F(1, 4)))),
         ("norm2((a.x - b.x)/4) <= 1", (("x", F(4)),)),
+        ("norm2((a.x - b.x)/(1/3), (a.y - b.y)/(1/7)) <= 1", (("x", F(1, 3)), ("y", F(1, 7)))),
+        ("norm2((a.x - b.x)/2, 3*(a.y - b.y)) <= 0.1", (("x", F(1, 5)), ("y", F(1, 30)))),
     ],
 )
 def test_the_language_has_norms(row, ball):

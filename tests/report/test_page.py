@@ -220,15 +220,18 @@ def test_references_stand_beside_the_model(regressor, rows):
     found = gather(regressor, *rows, train=rows, seconds=12.0, callback=told.append)
     assert found.tradeoff is not None
     points = {point.name: point for point in found.tradeoff.points}
-    assert set(points) == {"this model, ε = 3", "constant", "no rules", "unaware", "ε = 1.5", "ε = 6"}
+    assert set(points) == {"this model, ε = 3", "constant", "without rules", "unaware", "ε = 1.5", "ε = 6"}
     assert points["unaware"].variation < 1e-9 and points["constant"].quality.value == pytest.approx(0.0)
     for name, eps in (("ε = 1.5", 1.5), ("ε = 6", 6.0)):
         assert points[name].eps == eps
         if points[name].status == "certified":
             assert points[name].variation <= eps
-    assert any(progress.phase == "references" and progress.message == "no rules" for progress in told)
+    assert any(progress.phase == "references" and progress.message == "without rules" for progress in told)
     text = Read(page(found)).text
-    assert "References were trained for this report" in text and "no rules" in card(found)
+    for words in (text, card(found)):
+        assert "References were trained for this report" in words
+        assert "is the same model without the rules: its own recipe and settings, fitted with no rule." in words
+        assert f"{len(rows[1])} of the {len(rows[1])} rows measured here equal rows" in words
 
 
 def test_references_of_a_classifier(classifier):
@@ -236,9 +239,9 @@ def test_references_of_a_classifier(classifier):
     found = gather(model, x[:60], y[:60], train=(x[60:], y[60:]), seconds=8.0)
     assert found.tradeoff is not None and found.tradeoff.metric == "accuracy"
     points = {point.name: point for point in found.tradeoff.points}
-    assert set(points) == {"this model, ε = 2", "constant", "no rules", "ε = 1", "ε = 4"}  # nothing is protected
-    assert points["no rules"].quality.value > points["constant"].quality.value
-    assert points["no rules"].variation > 0
+    assert set(points) == {"this model, ε = 2", "constant", "without rules", "ε = 1", "ε = 4"}  # nothing is protected
+    assert points["without rules"].quality.value > points["constant"].quality.value
+    assert points["without rules"].variation > 0
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------

@@ -231,13 +231,14 @@ def test_few_rows_are_all_learned_from():
     assert not kept_rows(np.arange(19.0), found.net, 0.1, False, np.random.RandomState(0)).any()
 
 
-def test_properties_without_a_recipe_get_none():
+def test_properties_without_a_recipe_get_none_and_no_properties_the_ensemble():
     domain, x, _ = people()
 
     def ask(*properties, classify=False):
         return encoded(domain, x, properties, classify=classify)
 
-    assert ask() is None
+    free = ask()
+    assert free is not None and free.family == "ensemble" and free.boosted == ({"income": 0, "debt": 0, "race": 0},)
     steps = Custom(when=["a.debt - b.debt == 1"], then=["a.out <= b.out"])
     assert ask(steps) is None
     assert ask(Monotone(increasing=["income"]), steps) is None

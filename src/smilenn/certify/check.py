@@ -2694,6 +2694,12 @@ def number(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
+def divisor(value: Fraction) -> str:
+    """The number behind a division sign: x / 1/3 would be a third of x."""
+    text = number(value)
+    return f"({text})" if "/" in text else text
+
+
 @lru_cache(maxsize=1 << 12)
 def access(name: str) -> str:
     """``["name"]``: quoted, so that no name can be taken for a formula."""
@@ -2753,7 +2759,7 @@ def ball_text(ball: dict[str, Fraction]) -> str:
         shown = f"{quoted(names[0])}, {quoted(names[1])}, … {quoted(names[-1])}"
         return f'norm2(a{first} - b{first} for each of {len(names)} features in place of "*": {shown}) <= {last}'
     lines = [f"a{access(name)} - b{access(name)}" for name in names]
-    lines = lines if same else [f"({t}) / {number(v)}" for t, v in zip(lines, ball.values(), strict=True)]
+    lines = lines if same else [f"({t}) / {divisor(v)}" for t, v in zip(lines, ball.values(), strict=True)]
     return f"norm2({', '.join(lines)}) <= {last}"
 
 

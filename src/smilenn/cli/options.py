@@ -346,7 +346,8 @@ Copied = Annotated[
 ]
 Chunk = Annotated[int, typer.Option(metavar="COUNT", min=1, help="Rows in memory at a time.")]
 References = Annotated[
-    bool, typer.Option("--references", help="Also train references: no rules, unaware, other ε. Slow.")
+    bool,
+    typer.Option("--references", help="Also train references: the same model without rules, unaware, other ε. Slow."),
 ]
 ReferenceSeconds = Annotated[
     float, typer.Option(metavar="SECONDS", min=1.0, help="Time limit for all references together.")

@@ -9,7 +9,6 @@ from typing import Any
 from smilenn.cli.fit_request import Request
 from smilenn.cli.noted import read_training, unseen
 from smilenn.cli.source import Source
-from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.options import network_of
 from smilenn.estimators.regressor import SmileRegressor
@@ -47,4 +46,4 @@ class Start:
 
     def properties(self) -> list[Property]:
         """What was stated of the model, the short forms spelled out; that quantiles are ordered is added by itself."""
-        return list(SmileEstimator.all_properties(self.model))
+        return list(self.model.stated_properties())

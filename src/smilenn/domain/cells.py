@@ -100,7 +100,13 @@ def holds_names(series: pd.Series) -> bool:
     """Whether a column holds texts, none of which is a number, and no dates, shares or lengths of time."""
     if not is_text(series) or is_duration(series) or holds_dates(series) or holds_shares(series):
         return False
-    return bool(pd.to_numeric(series, errors="coerce").isna().all())
+    return bool(pd.to_numeric(_distinct(series), errors="coerce").isna().all())
+
+
+def _distinct(series: pd.Series) -> pd.Series:
+    """Every text of a column once: thousands of rows hold a few names. Cells of other types stay, equal or not."""
+    texts = pd.api.types.infer_dtype(series, skipna=True) == "string"
+    return pd.Series(series.unique(), dtype=series.dtype) if texts else series
 
 
 def is_duration(series: pd.Series) -> bool:

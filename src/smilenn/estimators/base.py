@@ -27,7 +27,7 @@ from smilenn.domain import Domain, OutOfBounds
 from smilenn.estimators.checks import check_inputs, merged, scaled_note
 from smilenn.estimators.hidden import refuse_hidden
 from smilenn.estimators.missing import Fill, Missing, Unknown, filled
-from smilenn.estimators.options import Columns, Network, network_of
+from smilenn.estimators.options import OF_PLAIN, Columns, Network, network_of
 from smilenn.estimators.outside import Outside, outside_mode
 from smilenn.estimators.parameters import Parameters, check_parameters
 from smilenn.estimators.quality import quality_of, warn_of_shortfall
@@ -109,6 +109,10 @@ class SmileEstimator(VerdictMixin, Parameters):
 
     def all_properties(self) -> tuple[Property, ...]:
         """`properties` and what the short forms stand for."""
+        return self.stated_properties()
+
+    def stated_properties(self) -> tuple[Property, ...]:
+        """Those that the parameters state, without what the task brings by itself."""
         return all_stated(self.properties, self.increasing, self.decreasing, self.monotonic_cst, self._usual_output())
 
     def table(self) -> dict[str, Any]:
@@ -209,6 +213,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
             self.seed_, self.seconds_, self.interrupted_ = trained.seed, chosen.seconds, chosen.interrupted
+            self.timed_out_ = chosen.timed_out  # not saved: a folder's history says what was done
             self.reasons_ = " ".join([*implied, trained.reasons]) + scaled_note(frame)
             self.target_name_, self.fill_ = read.target_name, read.fill
             self.usual_ = read.usual(self, domain, rows[0])
@@ -250,6 +255,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             outputs=target.outputs,
             y=target.y,
             design=self._design(),
+            unruled=not self.stated_properties(),
         )
         limit = None if self.time_limit is None else max(0.0, begun + self.time_limit - perf_counter())
         restarts = network_of(self.network).restarts
@@ -261,8 +267,9 @@ class SmileEstimator(VerdictMixin, Parameters):
         """What the parameters say of the network."""
         from smilenn.train.recipes import Design
 
-        options = network_of(self.network).get_params()
-        return Design(**{name: value for name, value in options.items() if name != "restarts"})
+        options, usual = network_of(self.network).get_params(), Network().get_params()
+        sized = any(options[name] != usual[name] for name in OF_PLAIN)
+        return Design(**{name: value for name, value in options.items() if name != "restarts"}, sized=sized)
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 
@@ -380,6 +387,7 @@ class SmileEstimator(VerdictMixin, Parameters):
     history_: list[dict[str, Any]]
     outside_: OutOfBounds
     seed_: int
+    timed_out_: bool
     target_name_: str
     n_features_in_: int
     n_iter_: int

@@ -16,6 +16,7 @@ PROFILES = {
     "fixed-order": "Numbers: float64 sums in a fixed order, so that ε = 0 holds bit for bit (profile fixed-order).",
     "dyadic": "Numbers: weights and inputs on a grid, so that nothing is rounded and ε = 0 is exact (profile dyadic).",
 }
+NO_CLAIMS = "Numbers: float64 sums in any order; there is no certificate, since no property was asked for."
 
 
 def explain(estimator: SmileEstimator) -> str:
@@ -23,7 +24,7 @@ def explain(estimator: SmileEstimator) -> str:
     net = estimator.net_
     # of a loaded model these are texts of its folder, which nobody checks
     noted = [f"Network, as training recorded it: {printable(estimator.reasons_)}"] if estimator.reasons_ else []
-    lines = [*noted, _auxiliaries(estimator), PROFILES[net.profile]]
+    lines = [*noted, _auxiliaries(estimator), PROFILES[net.profile] if estimator.claims_ else NO_CLAIMS]
     found: dict[str, int] = {}
     for problem in build_all([claim for claim in estimator.claims_ if not claim.either], net.snapshot()):
         for row in problem.rows:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ENCODERS = ("auto", "image", "none")
 CHOICES = {"boxes": ("gap", "paper"), "auxiliaries": ("constant", "affine", "relu")}
 SIZES = ("hidden", "embedding", "members", "restarts")
+OF_PLAIN = ("hidden", "embedding", "backbone_sizes")  # of a network that an ensemble has no use for
 SAYS = (
     ("bounds", "(lowest, highest)"),
     ("kinds", "kind"),
@@ -84,7 +85,8 @@ class Network(Nested):
         whole ones and constant ones too. ``none`` is the paper's network without an encoder. Or an `Encoder` over the
         domain, or a function (domain, u [n, m] in model units) → `Encoder`, whose coordinates are averaged. With other
         `boxes` or `auxiliaries` than the default, ``auto`` is ``none``; with a `backbone` too, unless a fixed box
-        around it implies the properties.
+        around it implies the properties; without properties also with another `hidden`, `embedding` or
+        `backbone_sizes`.
     boxes : ``gap`` or ``paper``; of a network without encoder, as the three options that follow. See `SmileNet`.
     auxiliaries : ``constant``, ``affine`` or ``relu``.
     hidden : hidden units of ``relu`` auxiliaries.

@@ -76,7 +76,7 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
 
     def all_properties(self) -> tuple[Property, ...]:
         """`properties` and what the short forms stand for; quantiles are ordered."""
-        stated = super().all_properties()
+        stated = self.stated_properties()
         return stated if self.quantiles is None else (*stated, Ordered())
 
     def __sklearn_tags__(self) -> Any:

@@ -6,6 +6,7 @@ or accuracy.
     smilenn      SmileRegressor or SmileClassifier with the rule and nothing else; certified
     a peer       lightgbm, xgboost, catboost, histgb, ebm, network, mononet, linear, held to the same signs and without
                  the protected columns (peers/); each is tuned on the same inner folds over as many settings
+    …-clamped    lightgbm and catboost with the protected columns, cut to ε (peers/clamped.py)
     peer-free    the same without the rule, all columns; mononet is made for a rule and has none without
     constant     the mean, or the more frequent class
 """
@@ -27,7 +28,7 @@ from smilenn.experiments.cells import Cell, Row
 from smilenn.experiments.compared import CONSTANT, FREE, OURS, Comparison, best_peer, compared
 from smilenn.experiments.measures import chosen, classified, mean, proved, r2
 from smilenn.experiments.peers.task import Rows
-from smilenn.experiments.peers.tuned import PEERS, tuned
+from smilenn.experiments.peers.tuned import CLAMPED, PEERS, tuned
 from smilenn.experiments.practice import PRACTICE, Practice, practice
 from smilenn.experiments.recipe import store
 from smilenn.experiments.study import Aim, Options, Study, all_certified, outcome
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RULED = ("mononet",)  # peers that are nothing without a rule
-MODELS = (OURS, *PEERS, *(f"{name}{FREE}" for name in PEERS if name not in RULED), CONSTANT)
+MODELS = (OURS, *PEERS, *CLAMPED, *(f"{name}{FREE}" for name in PEERS if name not in RULED), CONSTANT)
 CLOSE = ("california", "adult", "concrete", "bike")  # tables that are held to the best peer of all, too
 NEAR = 0.01  # of its accuracy or RMSE
 QUICK_ROWS, QUICK_EPOCHS, QUICK_SETTINGS = 600, 5, 1
@@ -51,6 +52,7 @@ def cells(options: Options) -> list[Cell]:
         {"model": model, "data": data, "seed": seed, "quick": options.quick}
         for data in PRACTICE
         for model in MODELS
+        if model not in CLAMPED or PRACTICE[data].protected
         for seed in seeds
     ]
 
@@ -69,7 +71,8 @@ def compute(model: str, data: str, seed: int, quick: bool, *, options: Options) 
         elif model == CONSTANT:
             output = fit_constant(train.target.to_numpy(np.float64), train.task).predict(test.frame.to_numpy())
         else:
-            output, row["inner"], row["setting"] = _peer(model, train, test, seed, quick)
+            clamp = rule.eps if model in CLAMPED else None
+            output, row["inner"], row["setting"] = _peer(model, train, test, seed, quick, clamp)
     took, truth = time.perf_counter() - start, test.target.to_numpy(dtype=np.float64)
     binary = train.task == "binary"
     metrics = classified(output, truth) if binary else {"r2": r2(truth, output), "rmse": _rmse(truth, output)}
@@ -107,11 +110,16 @@ def _certified(
 
 
 def _peer(
-    model: str, train: Dataset[pd.DataFrame], test: Dataset[pd.DataFrame], seed: int, quick: bool
+    model: str,
+    train: Dataset[pd.DataFrame],
+    test: Dataset[pd.DataFrame],
+    seed: int,
+    quick: bool,
+    clamp: float | None = None,
 ) -> tuple[np.ndarray, float, str]:
     """Outputs for test rows, the loss on the inner folds, and the setting they chose."""
     free = model.endswith(FREE)
-    rows, at = (Rows.of(part, rule=not free, seed=seed) for part in (train, test))
+    rows, at = (Rows.of(part, rule=not free, seed=seed, clamp=clamp) for part in (train, test))
     found = tuned(model.removesuffix(FREE), rows, tried=QUICK_SETTINGS if quick else None)
     return found.output(at.frame), found.loss, " ".join(f"{name} {value}" for name, value in found.setting.items())
 

@@ -70,7 +70,8 @@ def tradeoff(found: Findings) -> dict[str, Any]:
     """The model beside a constant and whatever references were trained."""
     compared = found.tradeoff
     assert compared is not None
-    return {"metric": compared.metric, "rule": compared.rule, "points": [asdict(point) for point in compared.points]}
+    points = [asdict(point) for point in compared.points]
+    return {"metric": compared.metric, "rule": compared.rule, "points": points, "notes": list(compared.notes)}
 
 
 def worst_end(estimate: Estimate, higher_is_better: bool) -> float | None:

@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from smilenn.errors import SmileError
+from smilenn.problem.choices import Listed, Product
 from smilenn.properties.premise import Premise
 from smilenn.rounding import round_up
 
@@ -139,24 +140,30 @@ class Region:
         return inside & ~self.pinned
 
     @cached_property
-    def allowed(self) -> tuple[np.ndarray, ...]:
-        """For each group the category tuples its bounds, pins and strips allow, [T, k] of member positions."""
+    def allowed(self) -> tuple[Listed | Product, ...]:
+        """For each group the category tuples its bounds, pins and strips allow, as member positions."""
         pairs = zip(self.groups, self.categories, strict=True)
         return tuple(self._allowed(list(group), single) for group, single in pairs)
 
-    def _allowed(self, members: list[int], single: list[list[int]]) -> np.ndarray:
-        """The tuples [T, k] of one group, whose copies may have the positions `single` each."""
+    def _allowed(self, members: list[int], single: list[list[int]]) -> Listed | Product:
+        """The tuples of one group, whose copies may have the positions `single` each."""
         if self.copies > 1 and self.pinned[members].all():
             shared = [p for p in single[0] if all(p in s for s in single)]
-            return np.array([[p] * self.copies for p in shared], dtype=int).reshape(-1, self.copies)
+            return Listed(np.array([[p] * self.copies for p in shared], dtype=int).reshape(-1, self.copies))
         size, count = len(members), math.prod(len(s) for s in single)
         if count * size > LARGEST_GROUP:
+            if not (self.pinned[members].any() or self._stripped(members)):
+                return Product(single)
             raise SmileError(
                 f"A category with {size} values makes {count:,} combinations in {self.copies} copies, too many to "
                 "list; merge rare categories, or pin the category equal in all copies."
             )
         tuples = np.stack(np.meshgrid(*single, indexing="ij"), axis=-1).reshape(-1, self.copies).astype(int)
-        return tuples[self._comparable(members, np.eye(size)[tuples])] if self.copies > 1 else tuples
+        return Listed(tuples[self._comparable(members, np.eye(size)[tuples])] if self.copies > 1 else tuples)
+
+    def _stripped(self, members: list[int]) -> bool:
+        """Whether a strip forbids two copies some pair of categories: differences of members are −1, 0 or 1."""
+        return self.copies == 2 and bool((self.delta_lo[members] > -0.5).any() or (self.delta_hi[members] < 0.5).any())
 
     def _comparable(self, members: list[int], hot: np.ndarray) -> np.ndarray:
         """[T] bool: which tuples hot [T, k, size] of a group agree with its pins and strips."""
@@ -168,7 +175,6 @@ class Region:
 
     def argmax(self, g: np.ndarray) -> np.ndarray:
         """A maximiser u [B, k, m] of Σ_c g_c·u_c for each objective g [B, k, m], extra rows ignored."""
-        k = g.shape[1]
         # independent copies
         u = np.where(g > 0, self.hi, self.lo)
         # pinned: one shared end
@@ -177,12 +183,9 @@ class Region:
         strips = self._kinds[2]
         if strips.size:
             u[:, :, strips] = self._polygon(g[:, :, strips])
-        for group, tuples in zip(self.groups, self.allowed, strict=True):
+        for group, choices in zip(self.groups, self.allowed, strict=True):
             members = list(group)
-            gains = g[:, :, members]
-            value = sum(gains[:, c, tuples[:, c]] for c in range(k))  # [B, T]
-            best = tuples[np.asarray(value).argmax(axis=1)]  # [B, k]
-            u[:, :, members] = np.eye(len(members))[best]
+            u[:, :, members] = np.eye(len(members))[choices.best(g[:, :, members])]
         return u
 
     def maximum(self, g: np.ndarray) -> np.ndarray:
@@ -195,9 +198,8 @@ class Region:
         if strips.size:
             (a, b), ours = self._vertices, g[:, :, strips]
             total += (ours[:, 0, None, :] * a + ours[:, 1, None, :] * b).max(axis=1).sum(axis=1)
-        for group, tuples in zip(self.groups, self.allowed, strict=True):
-            gains = g[:, :, list(group)]
-            total += np.asarray(sum(gains[:, c, tuples[:, c]] for c in range(self.copies))).max(axis=1)
+        for group, choices in zip(self.groups, self.allowed, strict=True):
+            total += choices.largest(g[:, :, list(group)])
         return total
 
     def unit_ranges(self, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -224,16 +226,15 @@ class Region:
         up, down = np.maximum(w, 0.0), np.minimum(w, 0.0)
         gap_lo, gap_hi = (gap[plain] for gap in self.gaps)
         low, high = up @ gap_lo + down @ gap_hi, up @ gap_hi + down @ gap_lo
-        for group, pairs in zip(self.groups, self.allowed, strict=True):
-            own = weight[:, list(group)]
-            steps = own[:, pairs[:, 0]] - own[:, pairs[:, 1]]
-            low, high = low + steps.min(axis=1), high + steps.max(axis=1)
+        for group, choices in zip(self.groups, self.allowed, strict=True):
+            least, most = choices.differences(weight[:, list(group)])
+            low, high = low + least, high + most
         return low, high
 
     @cached_property
     def empty(self) -> bool:
         """Whether bounds, strips or categories clearly leave no point; extra rows are not looked at."""
-        empty = bool((self.lo > self.hi).any()) or any(len(tuples) == 0 for tuples in self.allowed)
+        empty = bool((self.lo > self.hi).any()) or any(choices.empty for choices in self.allowed)
         if self.copies == 2 and not empty:
             apart = (self.gaps[0] - self.gaps[1])[~self.grouped]
             empty = bool((apart > 1e-9 * (1.0 + np.abs(self.lo).max() + np.abs(self.hi).max())).any())
@@ -367,10 +368,9 @@ class Region:
             first = np.clip(first, lo[0], hi[0])
             second = np.clip(u[:, 1], first - self.delta_hi, first - self.delta_lo)
             u = np.where(self.strips, np.stack([first, np.clip(second, lo[1], hi[1])], axis=1), u)
-        for group, tuples in zip(self.groups, self.allowed, strict=True):
+        for group, choices in zip(self.groups, self.allowed, strict=True):
             members = list(group)
-            value = sum(u[:, c][:, members][:, tuples[:, c]] for c in range(self.copies))  # [B, T]
-            u[:, :, members] = np.eye(len(members))[tuples[np.asarray(value).argmax(axis=1)]]
+            u[:, :, members] = np.eye(len(members))[choices.best(u[:, :, members])]
         return u
 
 

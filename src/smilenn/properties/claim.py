@@ -19,7 +19,7 @@ from numbers import Integral
 from typing import Any, Literal
 
 from smilenn.errors import SmileError, listed
-from smilenn.properties.rational import exact, number
+from smilenn.properties.rational import divisor, exact, number
 
 COPIES = "abcd"  # the names of the copies x_1..x_k in texts
 PLAIN_NAME = re.compile(r"[^\W\d]\w*")  # names that a row may hold without quotes
@@ -334,7 +334,7 @@ def ball_text(ball: tuple[tuple[str, Fraction], ...], *, full: bool = True) -> s
         return f'norm2(a["*"] - b["*"] for each of {len(ball)} features in place of "*": {shown}) <= {most}'
     differences = [f"a[{in_quotes(name)}] - b[{in_quotes(name)}]" for name, _ in ball]
     if not same:
-        differences = [f"({d}) / {number(delta)}" for d, (_, delta) in zip(differences, ball, strict=True)]
+        differences = [f"({d}) / {divisor(delta)}" for d, (_, delta) in zip(differences, ball, strict=True)]
     return f"norm2({', '.join(differences)}) <= {most}"
 
 

@@ -69,6 +69,16 @@ def number(value: Fraction) -> str:
     return f"{'-' if value < 0 else ''}{text[:-digits]}.{text[-digits:]}"
 
 
+def divisor(value: Fraction) -> str:
+    """`number` behind a division sign: a fraction stands in brackets, for x / 1/3 would be a third of x.
+
+    >>> divisor(Fraction(1, 10)), divisor(Fraction(1, 3))
+    ('0.1', '(1/3)')
+    """
+    text = number(value)
+    return f"({text})" if "/" in text else text
+
+
 def _multiplicity(prime: int, whole: int) -> int:
     """How often a prime divides a whole number."""
     count = 0

@@ -109,7 +109,7 @@ def _tradeoff(found: Findings) -> list[str]:
         for p in tradeoff.points
     ]
     header = ["model", tradeoff.metric, "ε asked for", "largest change found", "status"]
-    return ["## Accuracy and guarantee", _table(header, lines)]
+    return ["## Accuracy and guarantee", _table(header, lines), plain(" ".join(tradeoff.notes))]
 
 
 def _feature(feature: Feature) -> list[str]:

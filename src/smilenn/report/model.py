@@ -106,6 +106,10 @@ class Reported(Protocol):
         """The rules as they were stated."""
         ...
 
+    def stated_properties(self) -> tuple[Property, ...]:
+        """Those of them that somebody stated: not what the task brings, such as that quantiles do not cross."""
+        ...
+
     def explain(self) -> str:
         """What was chosen and why, one sentence a line."""
         ...

@@ -152,11 +152,9 @@ def guarantee(found: Findings) -> str:
     parts = []
     if trade.rule:
         parts.append(f"<p>The rule that ε belongs to: {text(trade.rule)}</p>")
-    trained = any(point.kind in ("free", "unaware", "other") for point in trade.points)
     idle = next(point for point in trade.points if point.kind == "constant")
-    names = {"free": "no rules", "unaware": "unaware"}
     legend = key("ours", "with a guarantee, 95 % intervals") + "".join(
-        key(point.kind, names[point.kind]) for point in trade.points if point.kind in names
+        key(point.kind, point.name) for point in trade.points if point.kind in ("free", "unaware")
     )
     words = f"{legend}. The best constant reaches {number(idle.quality.value, 3)}."
     plots = [figure(figures.tradeoff_plot(trade), words)]
@@ -175,12 +173,9 @@ def guarantee(found: Findings) -> str:
         for p in trade.points
     ]
     parts.append(table(("model", text(trade.metric), "ε asked for", "largest change found", "status"), lines))
-    if trained:
-        parts.append(
-            '<p class="soft">References were trained for this report and share its time limit. Those with another ε '
-            "use the model's recipe. <i>No rules</i> is an ordinary network of the same size; <i>unaware</i> is the "
-            "same network without the protected columns. Changes are found by sampling: larger ones may exist.</p>"
-        )
+    if trade.notes:
+        sampled = "Changes are found by sampling: larger ones may exist."
+        parts.append(f'<p class="soft">{text(" ".join([*trade.notes, sampled]))}</p>')
     else:
         command = text(found.command("smile report MODEL --data FILE.csv --references --out report.html"))
         parts.append(

@@ -1,7 +1,7 @@
 """Accuracy against guarantee: the model beside references that promise less, more, or nothing.
 
     constant        the best constant: obeys every rule that compares outputs
-    no rules        an ordinary network of the same size
+    without rules   the same model without the rules: its recipe and settings
     unaware         the same, without the protected columns (where a rule names some)
     ε·½, ε·2        the model's own recipe and rules, tighter and looser (where a rule has an ε)
 
@@ -14,22 +14,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from time import perf_counter
 from typing import Any
 
-from sklearn.base import clone
+import numpy as np
 
 from smilenn.certify.statement import claim_sentence
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
-from smilenn.properties.claim import Claim
-from smilenn.properties.meaning import Changes
-from smilenn.properties.recognise import bounded_change
 from smilenn.report.model import Reported, Rows, rows_of
-from smilenn.report.ordinary import ordinary
 from smilenn.report.probe import Function, probe
 from smilenn.report.quality import Estimate, Metric, measure
+from smilenn.report.references import Reference, Rule, epsilon_rules, references
 
-FACTORS = (0.5, 2.0)
 PROBED = 200  # rows around which variation is looked for
 
 
@@ -47,25 +44,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """All models on one chart; `metric` names the quality, `rule` the rule whose ε is the guarantee."""
+    """All models on one chart; `metric` names the quality, `rule` the rule whose ε is the guarantee.
+
+    `notes` are sentences on the references; empty where none were asked for.
+    """
 
     metric: str
     rule: str
     points: tuple[Point, ...]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A claim with an ε."""
-
-    claim: Claim
-    change: Changes
-
-
-def epsilon_rules(model: Reported) -> list[Rule]:
-    """The claims that bound a change by an ε, as `Fair` and `Robust` do."""
-    found = [(claim, bounded_change(claim, model.outputs_, model.domain_)) for claim in model.claims_]
-    return [Rule(claim, change) for claim, change in found if change is not None]
+    notes: tuple[str, ...] = ()
 
 
 def epsilon_rule(model: Reported) -> Rule | None:
@@ -124,64 +111,42 @@ def with_references(
     """`own_points` and the references, trained on `train` (X, y) within `seconds` in all."""
     if not seconds > 0:
         raise SmileError(f"References need more than 0 seconds, not {seconds}.")
-    own, known = own_points(model, rows), rows_of(model, *train)
-    assert known.y is not None
-    protected, scaled = _protected(model), _other_eps(model)
-    plain = [("no rules", "free", ()), ("unaware", "unaware", protected)][: 2 if protected else 1]
-    share, points = seconds / (len(plain) + len(scaled)), list(own.points)
-
-    def tell(name: str) -> None:
+    known, until = rows_of(model, *train), perf_counter() + seconds  # a target that does not fit is said first
+    own, wanted = own_points(model, rows), references(model)
+    points, late = list(own.points), list[str]()
+    for i, one in enumerate(wanted):
         if callback is not None:
-            callback(Progress("references", len(points) - 2, len(plain) + len(scaled), message=name))
-
-    for name, kind, dropped in plain:
-        tell(name)
-        net = ordinary(model, known, dropped, seconds=share)
-        points.append(Point(name, kind, None, measured(model, rows, net).model, variation(net, model, rows), "none"))
-    for eps, factor in zip(scaled, FACTORS, strict=False):
-        name = f"ε = {eps:g}"
-        tell(name)
-        other = _fresh(model, _scaled(model, factor), share).fit(*train)
-        accepted = other.certificate_ is not None and other.certificate_.accepted
-        quality, found = measured(model, rows, other.net_).model, variation(other.net_, model, rows)
-        points.append(Point(name, "other", eps, quality, found, "certified" if accepted else other.verdict_.status))
-    return replace(own, points=tuple(points))
+            callback(Progress("references", i, len(wanted), message=one.name))
+        left = until - perf_counter()
+        if i and left <= 0:
+            late.append(one.name)
+            continue
+        fitted = one.fit(model, train, left / (len(wanted) - i))
+        quality, found = measured(model, rows, fitted.net).model, variation(fitted.net, model, rows)
+        points.append(Point(one.name, one.kind, one.eps, quality, found, fitted.status))
+    return replace(own, points=tuple(points), notes=_notes(wanted, late, _seen_again(rows, known), len(rows)))
 
 
-def _protected(model: Reported) -> tuple[str, ...]:
-    """The columns that some ε-rule frees."""
-    return tuple(dict.fromkeys(name for rule in epsilon_rules(model) for name in rule.change.free))
+def _notes(wanted: Sequence[Reference], late: Sequence[str], again: int, rows: int) -> tuple[str, ...]:
+    """What the references are, which were left out, and which rows they had seen."""
+    if not wanted:
+        return ("No rules were stated, so there is no model without them to compare with.",)
+    said = {
+        "References were trained for this report and share its time limit.": True,
+        f"The model called 'without rules' is {wanted[0].what}.": True,
+        "The one called 'unaware' has no rules either, and does not see the protected columns.": any(
+            one.kind == "unaware" for one in wanted
+        ),
+        "Those with another ε have the model's settings and rules.": any(one.kind == "other" for one in wanted),
+        f"There was no time left for: {', '.join(late)}.": late,
+        f"{again} of the {rows} rows measured here equal rows that the references were trained on; expect all figures "
+        "to be lower on new rows.": again,
+    }
+    return tuple(sentence for sentence, applies in said.items() if applies)
 
 
-def _other_eps(model: Reported) -> list[float]:
-    """The ε of the first ε-rule times each of the factors; none without such a rule, or where its ε is 0."""
-    rules = epsilon_rules(model)
-    eps = rules[0].change.eps if rules else 0
-    return [float(eps) * factor for factor in FACTORS] if eps else []
-
-
-def _scaled(model: Reported, factor: float) -> list[Claim]:
-    """The claims of the model, every ε times a factor."""
-    changed = [rule.claim for rule in epsilon_rules(model)]
-    return [
-        replace(claim, then=tuple(replace(row, rhs=row.rhs * Fraction(factor)) for row in claim.then), sentence="")
-        if claim in changed
-        else claim
-        for claim in model.claims_
-    ]
-
-
-def _fresh(model: Reported, rules: Sequence[Claim], share: float) -> Any:
-    """An unfitted estimator with the model's own recipe and domain, other rules and bounded time."""
-    other: Any = clone(model)  # type: ignore[type-var] # every reported model is an estimator
-    return other.set_params(
-        properties=tuple(rules),
-        increasing=(),
-        decreasing=(),
-        monotonic_cst=None,
-        domain=model.domain_,
-        random_state=0,
-        time_limit=max(1.0, 0.7 * share),
-        certify_limit=max(1.0, 0.3 * share),
-        verbose=0,
-    )
+def _seen_again(rows: Rows, known: Rows) -> int:
+    """How many rows, targets included, are among the known ones too."""
+    assert rows.y is not None and known.y is not None
+    trained = {hash(row.tobytes()) for row in np.hstack([known.x, known.y])}
+    return sum(hash(row.tobytes()) in trained for row in np.hstack([rows.x, rows.y]))

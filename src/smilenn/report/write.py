@@ -41,7 +41,7 @@ def write_report(
     X, y : rows [n, columns] to measure on and their target [n]; without them the report shows the rules, the training
         and slices through the domain.
     held_out : whether training has not seen these rows; None where nobody knows. It is said in the report.
-    train : (X, y) to train references on (no rules, unaware, other ε); None trains nothing.
+    train : (X, y) to train references on (without rules, unaware, other ε); None trains nothing.
     seconds : for all references together.
     folder : the model's folder, for the commands that the report prints.
     image : (rows, columns) where the inputs are pixels; squares of unnamed columns with equal bounds are recognised.

@@ -121,8 +121,8 @@ class Oracle:
             high = np.maximum(low, np.minimum(region.hi[1], u[:, 0] - region.delta_lo))
             u[:, 1] = rng.uniform(low, high)
         u = np.where(region.pinned, u[:, :1], u)
-        for group, tuples in zip(region.groups, region.allowed, strict=True):
-            u[:, :, list(group)] = np.eye(len(group))[tuples[rng.integers(0, len(tuples), count)]]
+        for group, choices in zip(region.groups, region.allowed, strict=True):
+            u[:, :, list(group)] = np.eye(len(group))[choices.drawn(rng, count)]
         if self.blocks is None:
             return u
         flat = u.reshape(count, -1)

@@ -29,7 +29,7 @@ from torch.nn.modules import module as modules
 
 from smilenn.model.auxiliaries import FreeNet, GapNet
 from smilenn.model.backbones import MLP
-from smilenn.model.net import SmileNet
+from smilenn.model.net import SmileNet, every_part
 from smilenn.train.adam import Moves
 from smilenn.train.losses import TaskLoss
 
@@ -188,5 +188,5 @@ def hooked(net: SmileNet) -> bool:
         return True
     return any(
         one._forward_hooks or one._forward_pre_hooks or one._backward_hooks or one._backward_pre_hooks
-        for one in net.modules()
+        for one in every_part(net)
     )

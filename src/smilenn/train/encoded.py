@@ -67,10 +67,11 @@ def _written(state: State, config: Config) -> MembersBackward | None:
         return None
     stalled = [] if config.patience is None else [k for k, n in enumerate(state.stalls) if n >= config.patience]
     ensemble.resting = frozenset(stalled) if net.collapsed and len(state.stalls) > 1 else frozenset()
-    written = MembersBackward.of(net, ensemble, state.optimizer)
+    written = MembersBackward.of(net, ensemble, state.optimizer, state.written)
     if ensemble.resting and (written is None or not written.ready()):
         ensemble.resting = frozenset()
-        return MembersBackward.of(net, ensemble, state.optimizer)
+        written = MembersBackward.of(net, ensemble, state.optimizer, state.written)
+    state.written = written
     return written
 
 
@@ -86,14 +87,16 @@ def _written_step(state: State, task: Training, written: MembersBackward, index:
     """A step whose gradient is written out; the loss."""
     net, held = state.net, task.held
     assert net.encoder is not None
-    x, y, w = task.rows(index)
+    y, w = task.labels(index)
     share = shares(w, held, index, len(written.slope))
     own = None if written.collapsed else seen(w, held, index, None)
-    loss, slopes = written(net.scale(x), index, y, share, own, task.loss)
-    finite(float(loss))
+    u = net.scale(task.x.index_select(0, index)) if written.reads else None
+    loss, slopes = written(u, index, y, share, own, task.loss)
+    found = float(loss)
+    finite(found)
     written.step(slopes)
     _settle_(state, task.config)
-    return float(loss)
+    return found
 
 
 def _recorded_step(state: State, task: Training, encoder: Encoder, index: torch.Tensor) -> float:
@@ -164,7 +167,7 @@ def shares(
     """What each row of a batch counts for each of the M members, [M, B], one in all for each; None: all the same."""
     own = weight[None].expand(many, len(index)) if weight is not None else None
     if held is not None:
-        kept = (~held[index]).T.to(torch.float64).repeat(many // held.shape[1], 1)  # [M, B]
+        kept = (~held.index_select(0, index)).T.to(torch.float64).repeat(many // held.shape[1], 1)  # [M, B]
         own = kept if own is None else kept * own
     return None if own is None else own / own.sum(dim=1, keepdim=True).clamp(min=1e-12)
 
@@ -276,7 +279,8 @@ def _one_group_each(
     for first in range(0, max(map(len, own)), 4096):
         at = nn.utils.rnn.pad_sequence([part[first : first + 4096] for part in own], True, -1)  # [G, b]
         known = rows[at.clamp(min=0).reshape(-1)]
-        e = ensemble.each(net.scale(task.x[known]), known).to(torch.float64)  # [K, G, b, P]
+        u = net.scale(task.x[known]) if ensemble.kept is None else None
+        e = ensemble.each(u, known).to(torch.float64)  # [K, G, b, P]
         z = middle + encoder.members * torch.einsum("kgbp,nkgp->kgbn", e, slope)
         out[:, at[at >= 0]] = net.head(z[:, at >= 0].reshape(-1, n)).reshape(len(out), -1, out.shape[2])
     return out

@@ -21,6 +21,7 @@ import torch
 from smilenn.model.encoders import Branch, Encoder, Kinks, Linear, Ramps
 
 MOST = 2**25  # numbers that are kept of ramps, 256 MiB
+ROWS = 4096  # whose ramps are computed at once
 LEARNED = torch.float32
 
 
@@ -67,13 +68,15 @@ class Stack:
         """[B, R] → [B, G, j]."""
         return self.layers(ramps)[2][-1].transpose(0, 1)
 
+    @torch.no_grad()
     def each(self, ramps: torch.Tensor) -> torch.Tensor:
         """[G·b, R], b rows for every group → [G, b, j]: every group of its own rows alone."""
         own = y = ramps.reshape(len(self.branches), -1, ramps.shape[1])
         for weight, bias, ends in zip(self.weights, self.biases, self.ends, strict=True):
             wide = y if weight.shape[2] == y.shape[2] else torch.cat([y, own], dim=2)
-            z = torch.baddbmm(bias[:, None], wide, weight.transpose(1, 2))
-            y = z if ends is None else z.clamp(*ends)
+            y = torch.baddbmm(bias[:, None], wide, weight.transpose(1, 2))
+            if ends is not None:
+                torch.clamp(y, *ends, out=y)
         return y
 
     def layers(self, ramps: torch.Tensor) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
@@ -118,14 +121,15 @@ class Ensemble:
         """The kinds that are not `resting`."""
         return [k for k in range(len(self.stacks) // self.parts) if k not in self.resting]
 
-    def ramps(self, u: torch.Tensor, rows: torch.Tensor | None = None) -> dict[int, torch.Tensor]:
+    def ramps(self, u: torch.Tensor | None, rows: torch.Tensor | None = None) -> dict[int, torch.Tensor]:
         """The ramps [B, R] at u [B, m] that stacks read, by the first that does.
 
-        `rows` [B] says which of the rows of `keep` these are.
+        `rows` [B] says which of the rows of `keep` these are; where there are such, u is not needed.
         """
         if self.kept is not None and rows is not None:
             read = {self.same[i] for i in self.awake}
             return {i: kept.index_select(0, rows) for i, kept in self.kept.items() if i in read}
+        assert u is not None
         firsts = {i: self.stacks[i].branches[0] for i in self.same}
         return {i: first.layers[0](u[:, first.columns]).to(self.kind) for i, first in firsts.items()}
 
@@ -133,7 +137,8 @@ class Ensemble:
     def keep(self, u: torch.Tensor) -> None:
         """Compute the ramps of all training rows u [N, m] once: no weight moves them. Of too many, nothing is kept."""
         if len(u) * sum(self.stacks[i].weights[0].shape[2] for i in set(self.same)) <= MOST:
-            self.kept = self.ramps(u)
+            found = [self.ramps(part) for part in u.split(ROWS)]
+            self.kept = {i: torch.cat([part[i] for part in found]) for i in found[0]}
 
     def outputs(self, u: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
         """u [B, m] → what the branches return [B, p], one member after the other, not cut to the encoder's box; then
@@ -142,19 +147,22 @@ class Ensemble:
         ramps = self.ramps(u, rows)
         return self.joined([self.stacks[i].outputs(ramps[self.same[i]]) for i in self.awake], u)
 
-    def each(self, u: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    def each(self, u: torch.Tensor | None, rows: torch.Tensor) -> torch.Tensor:
         """u [G·b, m], b rows for every group, one group after the other → what its own members return [K, G, b, P], of
-        the K kinds that are awake; `rows` as in `ramps`.
+        the K kinds that are awake, without gradients; u and `rows` as in `ramps`.
         """
         ramps = self.ramps(u, rows)
         found = [self.stacks[i].each(ramps[self.same[i]]) for i in self.awake]
         kinds = [torch.cat(found[i : i + self.parts], dim=2) for i in range(0, len(found), self.parts)]
         return torch.stack(kinds)
 
-    def joined(self, found: list[torch.Tensor], u: torch.Tensor) -> torch.Tensor:
-        """The outputs [B, G, j] of all stacks that are awake at u [B, m] as one [B, p]."""
+    def joined(self, found: list[torch.Tensor], u: torch.Tensor | None) -> torch.Tensor:
+        """The outputs [B, G, j] of all stacks that are awake at u [B, m] as one [B, p]; u is not needed where none of
+        its columns is passed on.
+        """
         kinds = [torch.cat(found[i : i + self.parts], dim=2) for i in range(0, len(found), self.parts)]
-        return torch.cat([*(kind.reshape(len(u), -1).to(u.dtype) for kind in kinds), u[:, self.passed]], dim=1)
+        passed = [u[:, self.passed]] if self.passed and u is not None else []
+        return torch.cat([*(kind.reshape(len(kind), -1).to(torch.float64) for kind in kinds), *passed], dim=1)
 
     def split(self, e: torch.Tensor) -> list[torch.Tensor]:
         """The inverse of `joined` without columns that are passed on: [B, p] as [B, G, j] of every stack awake."""

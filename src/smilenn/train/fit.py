@@ -49,7 +49,8 @@ class Fit:
 
     `held_out` is the task loss, as a share of the constant's, on rows that chose the network: those kept from training,
     or the training rows where none were. `chosen` says which kinds of networks an ensemble ended with. `interrupted`
-    says that training did not run to its end. `trees` are those of the proof: a certificate starts from them.
+    says that training did not run to its end, `timed_out` that its time limit ended it. `trees` are those of the proof:
+    a certificate starts from them.
     """
 
     net: SmileNet
@@ -60,6 +61,7 @@ class Fit:
     held_out: float = math.nan
     chosen: str = ""
     trees: Trees = field(default_factory=Trees, repr=False)
+    timed_out: bool = False
 
 
 def fit(
@@ -124,6 +126,7 @@ def fit(
         within=Within(tuple(spare), loss, taken),
     )
     interrupted = _trained(run, boosted, loss)
+    late = clock.over()
     run.restore_best()
     net.eval()
     if config.repair and claims and run.state.best is None and not interrupted:
@@ -133,7 +136,7 @@ def fit(
     trees = Trees({key: tree for generator in task.generators for key, tree in generator.trees.items()})
     trees.cases |= cases
     verdict = prove(net, stated, time_limit=limit, trees=trees) if claims else None
-    return Fit(net, verdict, run.state.history, clock.elapsed(), interrupted, _judged(run), run.chosen, trees)
+    return Fit(net, verdict, run.state.history, clock.elapsed(), interrupted, _judged(run), run.chosen, trees, late)
 
 
 def _judged(run: Run) -> float:

@@ -64,8 +64,12 @@ class Training:
 
     def rows(self, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
         """Inputs, targets and weights of a batch."""
+        return self.x.index_select(0, index), *self.labels(index)
+
+    def labels(self, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Targets and weights of a batch."""
         weight = None if self.weight is None else self.weight.index_select(0, index)
-        return self.x.index_select(0, index), self.y.index_select(0, index), weight
+        return self.y.index_select(0, index), weight
 
     def outline(self) -> torch.Tensor:
         """Rows [n, m] that show how far outputs go: all, or of very many those at even ranks of every target, its

@@ -39,7 +39,7 @@ from smilenn.train.fitted import Fitted
 from smilenn.train.health import box_statistics, fail_on_dead
 from smilenn.train.linear import linear_members
 from smilenn.train.losses import LossKind
-from smilenn.train.mixing import mix
+from smilenn.train.mixing import make_constant_, mix
 from smilenn.train.phases import Training, check, posttrain_round, pretrain_epoch, train_epoch
 from smilenn.train.repair import repair
 from smilenn.train.spline import start_spline
@@ -232,6 +232,8 @@ class Run:
         room = ROOM if net.encoder is not None and net.encoder.groups else 1.0
         if state.best is not None or any(kind.groups for kind in self.fitted):
             self.held_out, self.chosen = self._choose_kinds()
+        elif self._has_learned_nothing():
+            self.chosen = make_constant_(net)
         state.best = None  # repair looks whether ε leaves enough room, and scales the head where it does not
         if isinstance(net.lower.keep, Units):
             merge_(net)
@@ -243,6 +245,12 @@ class Run:
             if has_contractions(net):
                 settle(net, spread(net.lower.slope))
             net.encoder.fit_box_(net.scale(task.outline()), room)
+
+    def _has_learned_nothing(self) -> bool:
+        """Whether the time was over before the first step of an ensemble, whose random weights predict nothing."""
+        encoder = self.net.encoder
+        asked = self.task.config.epochs > 0 and not self.warm
+        return asked and self.state.unit == 0 and encoder is not None and encoder.groups > 0
 
     def _choose_kinds(self) -> tuple[float, str]:
         """What the mean is made of, by kept rows: networks, and trees beside them; its loss, and words."""

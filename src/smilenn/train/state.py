@@ -21,6 +21,7 @@ from safetensors.torch import load_file, save
 from smilenn.errors import SmileError
 from smilenn.model.net import SmileNet
 from smilenn.search.pool import Pool
+from smilenn.train.backward_members import MembersBackward
 from smilenn.train.ensemble import Ensemble
 from smilenn.train.recorded import Recorded
 
@@ -49,6 +50,7 @@ class State:
     stalls : encoders: the same of every part; `stall` is the least of them.
     pools : counterexamples, one pool per claim.
     ensemble : the members of an encoder while they are trained together, or None.
+    written : the gradient of the last epoch, where it was written out, or None.
     recorded : steps recorded on a GPU, or None.
     """
 
@@ -70,6 +72,7 @@ class State:
     pools: list[Pool] = field(default_factory=list)
     seconds: float = 0.0
     ensemble: Ensemble | None = None
+    written: MembersBackward | None = None
     recorded: Recorded | None = None
 
     def enter(self, phase: str) -> None:

@@ -83,7 +83,11 @@ def formula(claim: Claim) -> str:
 
 def _ball(claim: Claim) -> str:
     """``norm2((a["x"] - b["x"]) / 0.3, …) <= 1``."""
-    lines = [f"(a[{quoted(name)}] - b[{quoted(name)}]) / {number(delta)}" for _, delta, name in claim.ball]
+    deltas = [number(delta) for _, delta, _ in claim.ball]
+    # x / 1/3 would be a third of x
+    shown = [f"({delta})" if "/" in delta else delta for delta in deltas]
+    pairs = zip(claim.ball, shown, strict=True)
+    lines = [f"(a[{quoted(name)}] - b[{quoted(name)}]) / {delta}" for (_, _, name), delta in pairs]
     return f"norm2({', '.join(lines)}) <= 1"
 
 

@@ -1,7 +1,7 @@
 """What every peer is given: rows as they come, a target, and the rule as signs of columns.
 
-Under a rule a peer is held to the signs and does not see the protected columns: what it never reads cannot matter.
-Without one it sees everything.
+Under a rule a peer is held to the signs and does not see the protected columns: what it never reads cannot matter. A
+clamped one sees them, and its outputs are cut (clamped.py). Without a rule a peer sees everything.
 """
 
 from __future__ import annotations
@@ -21,23 +21,30 @@ Output = Callable[[pd.DataFrame], np.ndarray]  # rows → values, or log-odds of
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows [n] with their target [n], and −1, 0 or 1 for every column."""
+    """Rows [n] with their target [n], and −1, 0 or 1 for every column.
+
+    `protected` columns that are seen under a rule may change an output by `eps`.
+    """
 
     frame: pd.DataFrame
     y: np.ndarray
     binary: bool
     signs: dict[str, int]
     seed: int
+    protected: tuple[str, ...] = ()
+    eps: float = 0.0
 
     @classmethod
-    def of(cls, data: Dataset[pd.DataFrame], *, rule: bool, seed: int) -> Rows:
-        """The rows of a table under its rule, or without one."""
-        frame = data.frame.drop(columns=list(data.protected)) if rule else data.frame
+    def of(cls, data: Dataset[pd.DataFrame], *, rule: bool, seed: int, clamp: float | None = None) -> Rows:
+        """The rows of a table under its rule, or without one; with protected columns for outputs cut to `clamp`."""
+        hidden = rule and clamp is None
+        frame = data.frame.drop(columns=list(data.protected)) if hidden else data.frame
         signs = dict.fromkeys(map(str, frame.columns), 0)
         if rule:
             signs |= dict.fromkeys(data.increasing, 1) | dict.fromkeys(data.decreasing, -1)
         y = data.target.to_numpy(dtype=np.float64)
-        return cls(frame, y, data.task == "binary", signs, seed)
+        seen = () if clamp is None else tuple(data.protected)
+        return cls(frame, y, data.task == "binary", signs, seed, seen, clamp or 0.0)
 
     def at(self, index: np.ndarray) -> Rows:
         """The rows at these places."""

@@ -11,12 +11,14 @@ from __future__ import annotations
 import importlib.util
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from smilenn.errors import SmileError, listed
 from smilenn.experiments.peers.additive import Additive
 from smilenn.experiments.peers.boosted import CatBoost, HistGB, LightGBM, XGBoost
+from smilenn.experiments.peers.clamped import Clamped
 from smilenn.experiments.peers.dense import Linear, Lipschitz, Network
 from smilenn.experiments.peers.task import Output, Peer, Rows, Setting
 
@@ -30,6 +32,7 @@ PEERS: dict[str, Peer] = {
     "mononet": Lipschitz(),
     "linear": Linear(),
 }
+CLAMPED: dict[str, Clamped] = {f"{name}-clamped": Clamped(PEERS[name]) for name in ("lightgbm", "catboost")}
 NEEDS = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "ebm": "interpret"}
 FOLDS, SHARE, LARGE = 2, 0.2, 10_000
 
@@ -45,13 +48,15 @@ class Tuned:
 
 def tuned(name: str, rows: Rows, *, tried: int | None = None) -> Tuned:
     """The peer of that name at its best setting; `tried` looks at the first so many of them alone."""
-    if name not in PEERS:
-        raise SmileError(f"There is no peer {name!r}; peers are {listed(PEERS, 20)}.")
-    if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
-        raise SmileError(f"The peer {name!r} needs {NEEDS[name]}: pip install 'smilenn[peers]'.")
+    every: dict[str, Any] = {**PEERS, **CLAMPED}
+    if name not in every:
+        raise SmileError(f"There is no peer {name!r}; peers are {listed(every, 20)}.")
+    library = NEEDS.get(name.removesuffix("-clamped"))
+    if library is not None and importlib.util.find_spec(library) is None:
+        raise SmileError(f"The peer {name!r} needs {library}: pip install 'smilenn[peers]'.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the libraries' own, on gaps and on each other's new versions
-        return _tuned(PEERS[name], rows, tried)
+        return _tuned(every[name], rows, tried)
 
 
 def _tuned(peer: Peer, rows: Rows, tried: int | None) -> Tuned:

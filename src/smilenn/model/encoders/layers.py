@@ -70,8 +70,9 @@ class Ramps(Layer):
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
         """[B, i] → [B, k]; subtract, multiply, clip: each step is non-decreasing in floats too."""
-        r = (columns_of(y, self.source) - self.start.to(y.dtype)) * self.rate.to(y.dtype)
-        return torch.minimum(torch.maximum(r, torch.zeros_like(r)), torch.ones_like(r))
+        # few new tensors: of many rows their memory takes longer than their numbers
+        r = (columns_of(y, self.source) - self.start.to(y.dtype)).mul_(self.rate.to(y.dtype))
+        return torch.minimum(torch.maximum(r, r.new_zeros(())), r.new_ones(()))
 
     def propagate(self, spread: Spread) -> Spread:
         """Δ is at most rate·Δ and at most 1."""

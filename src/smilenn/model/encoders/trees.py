@@ -31,7 +31,7 @@ MOST_LEAVES = 256  # of a tree whose leaves are compared pair by pair; the check
 ROWS = 1024  # that are evaluated together
 TILE = 1 << 15  # (tree, row) pairs that walk down together: their numbers stay in the processor's cache
 JOINT = 1 << 21  # numbers that the largest of all sets are found among together
-STEP, LAST = 3, 4  # how many columns of sets of leaves take as long as a step of a walk, and as finding the leaf
+STEP, LAST = 3, 4  # how many columns of words of leaves take as long as a step of a walk, and as finding the leaf
 
 
 def _refuse_bad_set(places: list[int], inputs: int) -> None:
@@ -95,11 +95,20 @@ class Trees(Layer):
         """[B, i] → [B, j]. Trees are constant between thresholds: no gradient reaches y."""
         plan = self.plan()
         leaves = self._leaves_of_many(plan, y)
-        if leaves is None:
-            values = (plan.values(part.contiguous()) for part in self._asked(y).split(ROWS, dim=1))
-        else:
-            values = plan.values_at(leaves)
+        if leaves is not None:
+            return self._sums_at(plan, leaves)
+        values = (plan.values(part.contiguous()) for part in self._asked(y).split(ROWS, dim=1))
         return torch.cat([self._sum(part) for part in values], dim=1).T
+
+    def leaves_and_sums(self, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """`leaves` and what the layer returns, of one search where sets find the leaves."""
+        plan = self.plan()
+        leaves = self._leaves_of_many(plan, y)
+        return (self.leaves(y), self(y)) if leaves is None else (leaves, self._sums_at(plan, leaves))
+
+    def _sums_at(self, plan: Plan, leaves: torch.Tensor) -> torch.Tensor:
+        """The sums [B, j] of rows that reach these leaves [B, trees]."""
+        return torch.cat([self._sum(part) for part in plan.values_at(leaves)], dim=1).T
 
     def _leaves_of_many(self, plan: Plan, y: torch.Tensor) -> torch.Tensor | None:
         """`leaves` by sets; None where walks are quicker, or needed."""
@@ -173,10 +182,11 @@ def _questions(spread: Spread, sets: Sequence[Sequence[int]]) -> np.ndarray:
     low = np.where(spread.rises, 0.0, np.minimum(spread.low, 0.0) * (1 + WIDER) - away)
     high = np.where(spread.falls, 0.0, np.maximum(spread.high, 0.0) * (1 + WIDER) + away)
     own = np.stack([spread.lo - away, spread.hi + away, low, high])
-    joint = [
-        [own[0, places].max(), own[1, places].max(), own[2, places].min(), own[3, places].max()] for places in sets
-    ]
-    return np.concatenate([own, np.array(joint).reshape(-1, 4).T], axis=1)
+    if not sets:
+        return own
+    lo, hi, low, high = own[:, _equally_long(sets)]  # [sets, the longest] each
+    joint = np.stack([lo.max(axis=1), hi.max(axis=1), low.min(axis=1), high.max(axis=1)])
+    return np.concatenate([own, joint], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,8 +274,10 @@ class Plan:
         if 2 * rows < self.ranks:  # the tables would take longer than the walks
             return []
         nodes = Nodes.of(self.split.numpy(), self.number.numpy(), self.right, self.starts)
-        found = [] if nodes is None else columns(nodes, inputs, sets)
-        return found if len(found) + LAST < STEP * sum(self.active) / len(self.roots) else []
+        if nodes is None:
+            return []
+        found = columns(nodes, inputs, sets)
+        return found if (len(found) + LAST) * nodes.words < STEP * sum(self.active) else []
 
     def reached(self, columns: torch.Tensor) -> torch.Tensor:
         """The leaves that rows reach, [trees, B] in the layer's order, from what can be asked for, [questions, B]."""
@@ -323,7 +335,7 @@ class Plan:
 
 
 def _equally_long(sets: Sequence[Sequence[int]]) -> np.ndarray:
-    """Sets as rows of one length: a largest value does not mind an entry that comes twice."""
+    """Sets as rows of one length: a largest or a least value does not mind an entry that comes twice."""
     longest = max((len(places) for places in sets), default=0)
     rows = [[*places, *[places[0]] * (longest - len(places))] for places in sets]
     return np.array(rows, dtype=np.int64).reshape(len(sets), longest)

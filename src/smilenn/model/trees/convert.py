@@ -46,16 +46,17 @@ def assert_same(forest: Forest, model: Any, x: Any, y: np.ndarray) -> None:
     `x` are rows as the model takes them, `y` [B, inputs] the same rows as the layer does.
     """
     library, given = _library(model), torch.as_tensor(np.asarray(y, dtype=np.float64))
-    found = forest.layer.leaves(given).numpy()
-    wanted = library.leaves(model, x)
-    if wanted is not None:
-        named = np.stack([_named(ids, found[:, t], wanted[:, t]) for t, ids in enumerate(forest.leaves)], axis=1)
-        _refuse(named != wanted, "reaches another leaf than in the model")
-    each = _values(forest)
-    if wanted is None and library is histgb:
-        values = np.stack([own[found[:, t]] for t, own in enumerate(each)], axis=1)
-        _refuse(values != histgb.values(model, x), "gets another value than in the model")
-    sums, own = library.sums(model, x), forest.layer(given).numpy()
+    leaves, layers = forest.layer.leaves_and_sums(given)
+    found, own, each = leaves.numpy(), layers.numpy(), _values(forest)
+    if library is histgb:
+        wanted, sums = histgb.predicted(model, x)
+        values = np.stack([of_tree[found[:, t]] for t, of_tree in enumerate(each)], axis=1)
+        _refuse(values != wanted, "gets another value than in the model")
+    else:
+        wanted, sums = library.leaves(model, x), library.sums(model, x)
+        if wanted is not None:
+            named = np.stack([_named(ids, found[:, t], wanted[:, t]) for t, ids in enumerate(forest.leaves)], axis=1)
+            _refuse(named != wanted, "reaches another leaf than in the model")
     sizes = [abs(values).max() for values in each]
     ends = np.cumsum([0, *forest.layer.trees])
     scale = np.array([sum(sizes[a:b]) for a, b in pairwise(ends)])

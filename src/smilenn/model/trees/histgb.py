@@ -6,6 +6,7 @@ as they were seen, and one that was not seen goes where missing cells go.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -97,24 +98,25 @@ def _tree(builder: Builder, predictor: Any, known: Sequence[Codes]) -> tuple[lis
     return builder.tree(0, expand)
 
 
-def leaves(model: Any, x: Any) -> np.ndarray | None:
-    """scikit-learn does not say which leaf a row reaches; `values` is compared instead."""
-    return None
+def predicted(model: Any, x: Any) -> tuple[np.ndarray, np.ndarray]:
+    """What every tree says of rows, [B, trees], trees of one output after the other; and raw predictions [B, outputs].
+
+    scikit-learn does not say which leaf a row reaches. Its own sum asks every tree, and each is heard.
+    """
+    asked, heard = copy.copy(model), [[_Heard(tree) for tree in own] for own in model._predictors]
+    asked._predictors = heard
+    raw = np.asarray(asked._raw_predict(x))
+    values = np.stack([own[k].said for k in range(len(heard[0])) for own in heard], axis=1)
+    return values, raw.reshape(len(raw), -1)
 
 
-def values(model: Any, x: Any) -> np.ndarray:
-    """What every tree says of rows, [B, trees], trees of one output after the other."""
-    x = model._preprocess_X(x, reset=False) if model._preprocessor is not None else np.asarray(x, dtype=np.float64)
-    x = np.ascontiguousarray(x, dtype=np.float64)
-    known, places = model._bin_mapper.make_known_categories_bitsets()
-    iterations = model._predictors
-    one = [
-        iterations[i][k].predict(x, known, places, 1) for k in range(len(iterations[0])) for i in range(len(iterations))
-    ]
-    return np.stack(one, axis=1)
+class _Heard:
+    """A tree that remembers what it said last."""
 
+    def __init__(self, tree: Any) -> None:
+        self.tree, self.said = tree, np.zeros(0)
 
-def sums(model: Any, x: Any) -> np.ndarray:
-    """Raw predictions, [B, outputs]."""
-    raw = model._raw_predict(x)
-    return np.asarray(raw).reshape(len(raw), -1)
+    def predict(self, *rows: Any, **options: Any) -> np.ndarray:
+        """What the tree says."""
+        self.said = self.tree.predict(*rows, **options)
+        return self.said

@@ -5,12 +5,13 @@ boxed        claims on every single input and no others: a free backbone in a fi
 premised     the same with premises, or more rows than outputs: a box by a linear program
 distances    robust claims alone, on many columns or an image: an l∞-distance net
 contractions robust claims in the Euclidean norm alone: layers that move no two inputs apart
-ensemble     monotone and fair claims: an ensemble of monotone encoders
+ensemble     monotone and fair claims, or no rule at all: an ensemble of monotone encoders
 curved       convex, concave, Lipschitz, symmetric, dominating, robust claims, also beside others: curved units
 plain        everything else: the paper's network, searched and proved
 
 Each file has a function recipe(task) → Recipe, or None where the family has no answer. It reads what is asked from the
-claims (stated.py), never from the names of properties.
+claims (stated.py), never from the names of properties. Where nobody has stated a rule the ensemble is asked first:
+quantiles bring a claim of their own, that they do not cross.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ AUTOMATIC: tuple[Callable[[Task], Recipe | None], ...] = (
     curved.recipe,
     plain.recipe,
 )
+UNRULED = (ensemble.recipe, *AUTOMATIC)
 CHOSEN: tuple[Callable[[Task], Recipe | None], ...] = (given.recipe, plain.recipe)  # where the user has decided
 
 
 def recipe_for(task: Task) -> Recipe:
     """A fresh network for the task; its weights come from torch's random state."""
-    families = AUTOMATIC if task.design.automatic else CHOSEN
+    automatic = UNRULED if task.unruled else AUTOMATIC
+    families = automatic if task.design.automatic else CHOSEN
     found = next(made for made in (family(task) for family in families) if made is not None)
     _refuse_unused(task.design, found.family, task.kinds)
     return found

@@ -1,4 +1,4 @@
-"""Monotone and fair claims: an ensemble of monotone encoders that never read a protected column.
+"""Monotone and fair claims, or none: an ensemble of monotone encoders that never read a protected column.
 
 The box around it has width 0 if a claim is tight on the diagonal, else nearly ε: there the backbone has a say. Claims
 on every single input hold beside them: the ensemble then works in the coordinates of their box, cut to its ends.
@@ -144,7 +144,7 @@ class Plan:
 
 def planned_ensemble(task: Task) -> Plan | None:
     """The plan for an ensemble, in a box's coordinates where that serves; None where there is no such network."""
-    if task.design.backbone is not None or not _suits(task.kinds, task.domain.size):
+    if task.design.backbone is not None or not (_unruled(task) or _suits(task.kinds, task.domain.size)):
         return None
     box = task.box
     if box is not None and box.parallel and not _leans(box, len(task.outputs.names)):
@@ -152,6 +152,11 @@ def planned_ensemble(task: Task) -> Plan | None:
         if found is not None or box.constant:
             return found
     return _plan(task, None)
+
+
+def _unruled(task: Task) -> bool:
+    """Whether nobody has stated a rule, nor sizes or an image that only other networks have a use for."""
+    return task.unruled and not task.design.sized and not task.design.image
 
 
 def _suits(kinds: frozenset[Kind], columns: int) -> bool:

@@ -38,6 +38,6 @@ def recipe(task: Task) -> Recipe:
 def why_plain(kinds: Iterable[Kind]) -> str:
     """Why these claims get the paper's architecture."""
     if not kinds:
-        return "There are no properties, so no encoder is needed."
+        return "There are no properties, and the network was chosen: no encoder is needed."
     names = ", ".join(sorted(kinds))
     return f"No encoder keeps {names} by construction here, so training searches for counterexamples and proves."

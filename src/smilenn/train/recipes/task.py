@@ -42,7 +42,8 @@ class Design:
     """What the user has chosen of the network; the estimators' parameters of the same names say more.
 
     `encoder` is ``auto``, ``image``, ``none``, an `Encoder`, or a function (domain, u [n, m]) → `Encoder`; `backbone` a
-    function (inputs, outputs) → module, None for a multilayer perceptron of `backbone_sizes`.
+    function (inputs, outputs) → module, None for a multilayer perceptron of `backbone_sizes`. `sized` says that some
+    size of the network without an encoder was chosen: without a rule that network is then wanted.
     """
 
     encoder: Any = "auto"
@@ -55,6 +56,7 @@ class Design:
     backbone_share: float = 0.0
     members: int = 4
     device: str = "cpu"
+    sized: bool = False
 
     def made_backbone(self, inputs: int, outputs: int) -> nn.Module | None:
         """The user's own backbone, where there is one."""
@@ -105,6 +107,7 @@ class Task:
     claims : what must hold, alternatives included; `cases` are those to train for (train/planned_cases.py).
     size, start : of the outputs [o], in output units: their spread, and their value before anything is learned.
     y : targets [N, o], where they are known; 0 and 1 if the task is to `classify`.
+    unruled : nobody has stated a rule; there are no claims, or only that quantiles do not cross.
     """
 
     domain: Domain
@@ -117,6 +120,7 @@ class Task:
     y: np.ndarray | None = None
     cases: Mapping[str, Cases] = field(default_factory=dict)
     design: Design = Design()
+    unruled: bool = False
 
     @classmethod
     def of(
@@ -131,17 +135,20 @@ class Task:
         outputs: Outputs | None = None,
         y: np.ndarray | None = None,
         design: Design | None = None,
+        unruled: bool | None = None,
     ) -> Task:
-        """A task whose cases are planned from the targets, or from `start` where these are not known."""
+        """A task whose cases are planned from the targets, or from `start` where these are not known.
+
+        It is `unruled` if it has no claims, unless that is said.
+        """
         outputs = Outputs() if outputs is None else outputs
         o = len(outputs.names)
         size, start = (np.broadcast_to(np.asarray(value, dtype=np.float64), (o,)).copy() for value in (size, start))
         y = None if y is None else y.reshape(len(y), -1)
         aims = np.tile(start, (len(x), 1)) if y is None else 2.0 * y - 1.0 if classify else y  # classes: as logits
         cases = planned(claims, domain, outputs.names, x, aims)
-        return cls(
-            domain, x, tuple(claims), outputs, size, start, classify, y, cases, Design() if design is None else design
-        )
+        design, free = Design() if design is None else design, not claims if unruled is None else unruled
+        return cls(domain, x, tuple(claims), outputs, size, start, classify, y, cases, design, free)
 
     @cached_property
     def settled(self) -> tuple[Claim, ...]:

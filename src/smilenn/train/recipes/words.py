@@ -28,6 +28,8 @@ def reasons(
     beside it may read protected columns.
     """
     hidden, wide = protected(task.stated), float((width * task.scale).max())
+    if task.unruled:
+        return f"{_unruled(task)} {_encoder(task, found, ramps)}"
     words = [_encoder(task, found, ramps)]
     if any(own.rising | own.falling for own in found.readings):
         words.append("The signs of its weights make it monotone by construction, so there is nothing to search for.")
@@ -62,6 +64,11 @@ def _encoder(task: Task, found: Roles, ramps: int) -> str:
     if any(set(own.without) < set(task.domain.slices) for own in found.readings):
         return f"An ensemble of small networks over {ramps} quantile ramps per number."
     return "No encoder."
+
+
+def _unruled(task: Task) -> str:
+    but = ", except that quantiles do not cross" if task.claims else ""
+    return f"There are no properties{but}: the network is the one a rule would get, without the signs of a rule."
 
 
 def _units(kinds: Iterable[Kind], curved: Iterable[str]) -> str:
