@@ -2,6 +2,9 @@
 
     e_tg  =  the booster of output t fitted to  y_t / scale_t − start_t  on the rows that group g may learn from
 
+    classes with signs    a booster for each, all learning together (boosted_classes.py)
+    quantiles             one booster for the coordinate that moves all of them (boosted_quantiles.py)
+
 A booster reads what the networks of its output read, rises and falls with the same features, and becomes a branch of
 the encoder (model/encoders/trees.py), equal to the booster on every row it was fitted on. The rows kept from its group
 say when to stop. Groups have trees of two sizes: their mean is better than either. On a small table of yes and no such
@@ -31,6 +34,8 @@ from smilenn.model.encoders import Branch, Trees
 from smilenn.model.net import SmileNet
 from smilenn.model.threads import AsManyThreads
 from smilenn.model.trees import Column, assert_same, convert
+from smilenn.train.boosted_classes import Together
+from smilenn.train.boosted_quantiles import hold_apart_, shift_of, steady
 from smilenn.train.fitted import Fitted
 from smilenn.train.growing import grow_within
 from smilenn.train.losses import LossKind, Quantiles
@@ -69,7 +74,7 @@ def boosters(
     `signs` has an entry for every output. The coordinates of the network must be its outputs, and a row must be kept
     from the groups (`Training.folds`). `told` hears how many groups of how many are done.
     """
-    if not signs or task.folds is None or not fits_members(net, kind, signs):
+    if not signs or task.folds is None or not fits_members(net, kind):
         return Fitted(NAME)
     groups = min(task.folds.shape[1], next((many for rows, many in GROUPS if len(task.x) <= rows), 1))
     found = []
@@ -78,6 +83,8 @@ def boosters(
             return Fitted(NAME)
         found.append(made)
         told(len(found), groups)
+    if isinstance(kind, Quantiles) and found:
+        hold_apart_(net, task, kind, found)
     return Fitted(NAME, tuple(found))
 
 
@@ -109,14 +116,19 @@ def _shared(common: tuple[Any, ...], group: int) -> tuple[Branch, ...] | None:
     return _group(net, task, kind, signs, u, task.folds[:, group].cpu().numpy(), None, _Place(group, task.seed))
 
 
-def fits_members(net: SmileNet, kind: LossKind, signs: Sequence[Directions]) -> bool:
-    """Whether every coordinate of the network is an output or, for numbers and for yes and no, its negative; classes
-    need equal readings without signs.
+def fits_members(net: SmileNet, kind: LossKind) -> bool:
+    """Whether every coordinate of the network is an output or, for numbers and for yes and no, its negative; of
+    quantiles, whether one of them moves all outputs.
     """
+    if isinstance(kind, Quantiles):
+        return shift_of(net) is not None
     ways = ways_of(net)
-    if ways is None or (kind not in ("mse", "bce") and min(ways) < 0):
-        return False
-    return kind != "ce" or (all(one == signs[0] for one in signs) and not any(signs[0].values()))
+    return ways is not None and (kind in ("mse", "bce") or min(ways) > 0)
+
+
+def apart(kind: LossKind, signs: Sequence[Directions]) -> bool:
+    """Whether these are classes that need a function each: they read different features, or a sign is asked for."""
+    return kind == "ce" and (any(one != signs[0] for one in signs) or any(signs[0].values()))
 
 
 def ways_of(net: SmileNet) -> list[int] | None:
@@ -141,10 +153,10 @@ class _Place:
     group: int
     seed: int
 
-    def sizes(self, kind: LossKind, rows: int, limited: bool) -> list[Size]:
-        """What to try; a time limit leaves none for a second try."""
+    def sizes(self, kind: LossKind, rows: int, limited: bool, signed: bool = False) -> list[Size]:
+        """What to try, also for classes with signs; a time limit leaves none for a second try."""
         first = FINE if kind == "mse" and FINER[0] <= rows <= FINER[1] else RICH
-        plain = kind == "bce" and rows <= TRIED and not limited
+        plain = (kind == "bce" or signed) and rows <= TRIED and not limited
         return [family[self.group % len(family)] for family in ((first, PLAIN) if plain else (first,))]
 
 
@@ -159,6 +171,10 @@ def _group(
     place: _Place,
 ) -> tuple[Branch, ...] | None:
     """The branches of a group; None where its rows have one class only."""
+    if isinstance(kind, Quantiles):
+        return _quantile_group(net, task, kind, signs, u, held, seconds, place)
+    if apart(kind, signs):
+        return _class_group(net, task, signs, u, held, seconds, place)
     weight = None if task.weight is None else task.weight.cpu().numpy()
     made = []
     fits = 1 if kind == "ce" else len(signs)
@@ -167,8 +183,7 @@ def _group(
         if not table.columns:
             return None
         y = target_of(net, task, kind, t)
-        learned = y[~held] if weight is None else y[~held & (weight > 0)]
-        if kind in ("bce", "ce") and len(np.unique(learned)) < len(np.unique(y)):
+        if kind in ("bce", "ce") and _misses_a_class(y, weight, held):
             return None
         tried = [_booster(kind, t, table, place, size) for size in place.sizes(kind, len(u), seconds is not None)]
         for model in tried:
@@ -178,12 +193,71 @@ def _group(
     return tuple(made)
 
 
+def _misses_a_class(y: np.ndarray, weight: np.ndarray | None, held: np.ndarray) -> bool:
+    """Whether a class is not among the rows that are learned from."""
+    learned = y[~held] if weight is None else y[~held & (weight > 0)]
+    return len(np.unique(learned)) < len(np.unique(y))
+
+
+def _class_group(
+    net: SmileNet,
+    task: Training,
+    signs: Sequence[Directions],
+    u: np.ndarray,
+    held: np.ndarray,
+    seconds: float | None,
+    place: _Place,
+) -> tuple[Branch, ...] | None:
+    """The branches of a group whose classes have boosters of their own, which learn together."""
+    weight = None if task.weight is None else task.weight.cpu().numpy()
+    tables, y = [Table.of(net.domain, u, own) for own in signs], target_of(net, task, "ce", 0)
+    if not all(table.columns for table in tables) or _misses_a_class(y, weight, held):
+        return None
+    tried = []
+    for size in place.sizes("ce", len(u), seconds is not None, signed=True):
+        each = [_booster("mse", t, table, place, size) for t, table in enumerate(tables)]
+        together = Together(each, [table.x for table in tables], y, unequal(weight), held, PATIENCE)
+        _grow(together.grow, seconds)
+        tried.append(together)
+    best = min(tried, key=lambda one: min(one.losses))
+    best.cut()
+    return tuple(
+        _branch(net, model, table, "ce", t, f"{NAME}{place.group}_{t}")
+        for t, (model, table) in enumerate(zip(best.boosters, tables, strict=True))
+    )
+
+
+def _quantile_group(
+    net: SmileNet,
+    task: Training,
+    kind: LossKind,
+    signs: Sequence[Directions],
+    u: np.ndarray,
+    held: np.ndarray,
+    seconds: float | None,
+    place: _Place,
+) -> tuple[Branch, ...] | None:
+    """The branches of a group: one booster for the coordinate that moves all quantiles, and zeros."""
+    shift = shift_of(net)
+    assert shift is not None
+    table = Table.of(net.domain, u, signs[shift])
+    if not table.columns:
+        return None
+    weight = None if task.weight is None else task.weight.cpu().numpy()
+    y = (task.y[:, 0] / net.output_scale[0]).cpu().numpy()
+    model = _booster("mse", shift, table, place, place.sizes("mse", len(u), seconds is not None)[0])
+    _fit(model, table.x, y, weight, held, seconds)
+    made = [steady(f"{NAME}{place.group}_{t}", table.coordinates) for t in range(len(signs))]
+    made[shift] = _branch(net, model, table, kind, shift, f"{NAME}{place.group}_{shift}")
+    return tuple(made)
+
+
 def target_of(net: SmileNet, task: Training, kind: LossKind, t: int) -> np.ndarray:
     """What a member of output t learns [N]: its coordinate, whether it is to be positive, or the class."""
     y = task.y.cpu().numpy()
     if kind == "ce":
         return y.argmax(axis=1)
-    own, way = y[:, min(t, y.shape[1] - 1)], (ways_of(net) or [1])[t]  # quantiles share one target
+    own, way = y[:, t], (ways_of(net) or [1])[t]
     if kind == "bce":
         return (own > 0.5) == (way > 0)
     return way * (own / float(net.output_scale[t]) - float(net.head_bias[t]))
@@ -266,8 +340,6 @@ def _booster(kind: LossKind, t: int, table: Table, place: _Place, size: Size) ->
     }
     if kind != "ce":
         settings["monotonic_cst"] = table.signs
-    if isinstance(kind, Quantiles):
-        return HistGradientBoostingRegressor(loss="quantile", quantile=kind.levels[t], **settings)
     return HistGradientBoostingRegressor(**settings) if kind == "mse" else HistGradientBoostingClassifier(**settings)
 
 
@@ -286,12 +358,17 @@ def _fit(
             model.fit(x[~held], y[~held], sample_weight=own, **kept)
         return model.n_iter_
 
+    _grow(grow, seconds)
+    best = int(np.argmax(model.validation_score_))  # entry 0 is the constant
+    del model._predictors[max(1, best) :]
+
+
+def _grow(grow: Callable[[int], int], seconds: float | None) -> None:
+    """Have boosters grown as far as their kept rows and the time allow."""
     if seconds is None:
         grow(MOST)
     else:
         grow_within(grow, MOST, seconds, perf_counter)
-    best = int(np.argmax(model.validation_score_))  # entry 0 is the constant
-    del model._predictors[max(1, best) :]
 
 
 def unequal(weight: np.ndarray | None) -> np.ndarray | None:

@@ -30,7 +30,9 @@ FIELDS = (
 
 
 def convert(model: Any, columns: Sequence[Column], inputs: int) -> Forest:
-    """A fitted regressor or classifier; outputs are raw predictions: log-odds, or one score a class."""
+    """A fitted regressor or classifier; outputs are raw predictions: log-odds, one score a class, or the logarithm that
+    a Poisson regression learns.
+    """
     builder = Builder(inputs, [columns[i] for i in order(model)])
     iterations = model._predictors
     known = codes(model, builder.columns)
