@@ -9,11 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from smilenn.errors import SmileError
 from smilenn.model.trees.forest import NAMELESS, Builder, Column, Forest, Leaf, Split, at_most
 
 TOLERANCE = 1e-5
+LINKS = {
+    **dict.fromkeys(("RMSE", "MAE", "Quantile", "Huber", "MAPE", "LogCosh", "Expectile", "Lq"), "number"),
+    **dict.fromkeys(("Poisson", "Tweedie"), "log"),
+    **dict.fromkeys(("Logloss", "CrossEntropy"), "odds"),
+    "MultiClass": "scores",
+}
 
 
 def convert(model: Any, columns: Sequence[Column], inputs: int) -> Forest:
@@ -41,6 +48,22 @@ def _stored(model: Any) -> dict[str, Any]:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json")
         return json.loads(path.read_text(encoding="utf-8"))
+
+
+def category_codes(model: Any, frame: pd.DataFrame) -> dict[int, dict[str, int]]:
+    """None: CatBoost's own categories are refused."""
+    return {}
+
+
+def link(model: Any) -> str:
+    """What the raw sum is: a number, its logarithm, the log-odds of the second class, a score for each class."""
+    name = str(model.get_all_params()["loss_function"]).split(":")[0]
+    if name not in LINKS:
+        raise SmileError(
+            f"What CatBoost makes of raw values under the loss {name!r} is not known here; fit with one such as "
+            "'RMSE', 'Poisson', 'Logloss' or 'MultiClass'."
+        )
+    return LINKS[name]
 
 
 def _symmetric(

@@ -9,7 +9,7 @@ category   right if it is one of a set: the largest of the set's 0/1 coordinates
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,8 +18,9 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.encoders.trees import LEAF, Trees
 
-Column = int | Sequence[int]
-"""Where a column of the learner is found in y: a place, or of a category the places of its codes 0, 1, …"""
+Column = int | Sequence[int] | Mapping[int, int]
+"""Where a column of the learner is found in y: a place, or of a category the places of its codes 0, 1, …, or of those
+that occur."""
 
 
 NAMELESS = -1  # a leaf whose number in the library is not known
@@ -69,7 +70,8 @@ class Builder:
             raise SmileError(
                 f"The trees ask for categories of column {column}; pass the list of the places of its codes for it."
             )
-        return tuple(sorted(known[code] for code in codes if code < len(known)))
+        found = known if isinstance(known, Mapping) else dict(enumerate(known))
+        return tuple(sorted(found[code] for code in codes if code in found))
 
     def tree(self, root: object, expand: Expand) -> tuple[list[int], list[float], list[int]]:
         """A tree in preorder: what nodes ask, their numbers, and the library's numbers of the leaves."""
@@ -113,6 +115,19 @@ class Forest:
     layer: Trees
     leaves: list[np.ndarray]
     tolerance: float
+
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds [o] that no sum leaves, rounded outward to short numbers."""
+        layer = self.layer
+        values = np.split(layer.number[layer.split == LEAF].numpy(), np.cumsum([len(ids) for ids in self.leaves])[:-1])
+        owner = np.repeat(np.arange(layer.outputs), layer.trees)
+        least, most = (
+            np.bincount(owner, weights=[f(own) for own in values], minlength=layer.outputs) + layer.bias.numpy()
+            for f in (np.min, np.max)
+        )
+        size = np.bincount(owner, weights=[np.abs(own).max() for own in values]) + np.abs(layer.bias.numpy())
+        unit = 2.0 ** (np.frexp(np.maximum(size, 2.0**-900))[1] - 10)  # far more than sums of so many terms round by
+        return (np.floor(least / unit) - 1) * unit, (np.ceil(most / unit) + 1) * unit
 
     def in_model_units(self, domain: Domain, columns: Sequence[int]) -> Forest:
         """The same trees for inputs in model units u, where these compare raw inputs x.

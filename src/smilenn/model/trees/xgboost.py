@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from smilenn.domain.table import label
 from smilenn.errors import SmileError
 from smilenn.model.trees.forest import Builder, Column, Forest, Leaf, Split, below
 
@@ -62,9 +64,33 @@ def _rounds(model: Any) -> int | None:
     return None if best is None else int(best) + 1
 
 
-def objective(model: Any) -> str:
-    """The objective by its name in XGBoost."""
-    return json.loads(_booster(model).save_config())["learner"]["objective"]["name"]
+def category_codes(model: Any, frame: pd.DataFrame) -> dict[int, dict[str, int]]:
+    """{column: {text: code}} of the columns of categories: their places in the type of the column, or whole numbers."""
+    kinds = _booster(model).feature_types or []
+    return {i: _codes(frame.iloc[:, i]) for i, kind in enumerate(kinds) if kind == "c"}
+
+
+def _codes(column: pd.Series) -> dict[str, int]:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return {label(value): code for code, value in enumerate(column.dtype.categories)}
+    return {label(value): int(value) for value in column.unique()}
+
+
+def link(model: Any) -> str:
+    """What the raw sum is: a number, its logarithm, the log-odds of the second class, a score for each class."""
+    name = json.loads(_booster(model).save_config())["learner"]["objective"]["name"]
+    links = {
+        **dict.fromkeys(PLAIN, "number"),
+        **dict.fromkeys(LOG, "log"),
+        **dict.fromkeys(("multi:softmax", "multi:softprob"), "scores"),
+        "binary:logistic": "odds",
+    }
+    if name not in links or name == "binary:hinge":
+        raise SmileError(
+            f"What XGBoost makes of raw scores under the objective {name!r} is not known here; fit with one such as "
+            "'reg:squarederror', 'count:poisson', 'binary:logistic' or 'multi:softprob'."
+        )
+    return links[name]
 
 
 def _start(learner: dict[str, Any], kinds: int) -> list[float]:
