@@ -186,6 +186,47 @@ def test_rows_outside_the_domain_get_what_the_library_says():
     assert bounded.domain_.feature("income").hi == 60 and isinstance(bounded.verdict_, Proved)
 
 
+@pytest.mark.parametrize(
+    "name", ["invented", pytest.param("adult", marks=pytest.mark.slow), pytest.param("bike", marks=pytest.mark.slow)]
+)
+def test_a_messy_table_is_equal_on_every_row(name):
+    """Categories by the dozen, some of them rare, ties by the thousand: every row of the table is compared."""
+    frame, target, rising = _invented() if name == "invented" else _public(name)
+    model = HistGradientBoostingRegressor(max_iter=30, monotonic_cst={rising: 1}).fit(frame, target)
+    found = certified_trees(model, frame, increasing=[rising])
+    assert isinstance(found.verdict_, Proved)
+    assert np.array_equal(found.predict(frame), model.predict(frame))
+
+
+def _invented(rows=3000):
+    rng = np.random.default_rng(0)
+    country = np.array(["United-States", *(f"country {i}" for i in range(41))])
+    frame = pd.DataFrame(
+        {
+            "education": rng.integers(1, 17, rows),
+            "capital_gain": np.where(rng.random(rows) < 0.92, 0, rng.choice([2174, 7688, 99999], rows)),
+            "hours": np.where(rng.random(rows) < 0.5, 40, rng.integers(1, 99, rows)),
+            "weight": np.round(np.exp(rng.normal(12, 0.5, rows))),
+            "country": pd.Categorical(country[np.minimum(rng.geometric(0.3, rows) - 1, 41)], categories=country),
+            "job": pd.Categorical(rng.choice(list("abcdefghijklmno"), rows)),
+            "member": rng.random(rows) < 0.3,
+        }
+    )
+    odd = frame["country"].cat.codes % 3
+    return frame, frame["education"] / 4 + odd + 2 * frame["member"] + rng.normal(size=rows), "education"
+
+
+def _public(name):
+    from smilenn.datasets import fetch_table
+
+    table = fetch_table(name)
+    frame = table.frame.dropna()
+    texts = frame.select_dtypes(["object", "string"]).columns
+    frame = frame.assign(**{text: frame[text].astype("category") for text in texts})
+    target = table.target.loc[frame.index]
+    return frame, target, {"adult": "education_num", "bike": "temp"}[name]
+
+
 # ---- what is refused ------------------------------------------------------------------------------------------------
 
 
