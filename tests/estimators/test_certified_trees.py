@@ -235,8 +235,10 @@ def test_bad_input_is_refused_in_a_sentence():
     model = boosted(frame, target)
     with pytest.raises(SmileError, match=r"nothing to certify: give at least one rule"):
         certified_trees(model, frame)
-    with pytest.raises(SmileError, match=r"Row 2, column 'debt' is missing \(NaN\); certified_trees reads complete"):
-        certified_trees(model, frame.assign(debt=frame["debt"].where(frame.index != 2)), increasing=["income"])
+    named = frame.assign(job=frame["job"].cat.rename_categories({"none": "missing"}))
+    with pytest.raises(SmileError, match="Column 'job' has missing cells and the category 'missing'; rename"):
+        gappy = named.assign(job=named["job"].where(frame.index != 2))
+        certified_trees(boosted(gappy, target), gappy, increasing=["income"])
     with pytest.raises(SmileError, match=r"the table has 'age' where the model has 'income'"):
         certified_trees(model, frame[["age", "income", "debt", "job"]], increasing=["income"])
     with pytest.raises(SmileError, match=r"The model has 4 columns and the table 3"):
@@ -259,6 +261,52 @@ def test_a_missing_cell_is_refused_where_the_library_would_go_its_own_way():
     found = certified_trees(boosted(frame, target), frame, increasing=["income"])
     with pytest.raises(SmileError, match=r"Row 0, column 'debt' is missing"):
         found.predict(frame.assign(debt=np.nan))
+
+
+def with_gaps(frame, seed=1):
+    """The table with missing cells in two numbers and the category."""
+    rng = np.random.default_rng(seed)
+    columns = [name for name in ("income", "debt", "job") if name in frame]
+    return frame.assign(**{name: frame[name].where(rng.random(len(frame)) > 0.2) for name in columns})
+
+
+def test_missing_cells_go_where_the_library_sends_them(tmp_path):
+    """Every combination of known and missing cells, and values beside thresholds: equal to the bit, and certified."""
+    frame, target = table(600)
+    gaps = with_gaps(frame)
+    model = boosted(gaps, target + 2 * gaps["income"].isna())
+    found = certified_trees(model, gaps, increasing=["income"], y=target)
+    assert isinstance(found.verdict_, Proved)
+    assert "never lowers the predicted 'limit', where 'income' is known" in found.certificate_.statement
+    assert "nan" not in found.domain_.feature("job").categories
+    for seed in range(2, 6):
+        rows = with_gaps(frame, seed)
+        assert np.array_equal(found.predict(rows), model.predict(rows))
+    found.save(tmp_path / "m")
+    assert isinstance(smilenn.check(tmp_path / "m"), Proved)
+    assert check_reference(tmp_path / "m").status == "certified"
+    assert np.array_equal(load(tmp_path / "m").predict(rows), model.predict(rows))
+    free = certified_trees(boosted(gaps, target, cst=()), gaps, increasing=["income"])
+    assert isinstance(free.verdict_, Violated) and free.counterexample()["income"].notna().all()
+    fair = certified_trees(model, gaps, [Fair(["income"], eps=0.1)])  # being unknown must not matter either
+    assert not isinstance(fair.verdict_, Proved)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-6, 1e12])
+def test_numbers_that_may_be_missing_keep_their_bits(size):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 2)) * size
+    x[rng.random(300) < 0.3, 0] = np.nan
+    frame = pd.DataFrame(x, columns=["a", "b"])
+    target = np.nan_to_num(x[:, 0]) / size + np.isnan(x[:, 0]) * rng.choice([-3, 3], 300)
+    model = boosted(frame, target, cst=(("a", 1),))
+    found = certified_trees(model, frame, increasing=["a"])
+    assert isinstance(found.verdict_, Proved)
+    theta = np.concatenate([own[0].nodes["num_threshold"] for own in model._predictors])
+    near = np.concatenate([theta, np.nextafter(theta, np.inf), np.nextafter(theta, -np.inf)])
+    near = near[np.isfinite(near)]
+    rows = pd.DataFrame({"a": rng.permutation(near), "b": rng.permutation(near)})
+    assert np.array_equal(found.predict(rows), model.predict(rows))
 
 
 def test_a_wrong_conversion_is_noticed(monkeypatch):
@@ -291,6 +339,44 @@ def test_a_changed_network_loses_its_certificate():
 def same(found, model, frame, tolerance):
     size = np.abs(found.predict(frame)).max()
     return np.abs(found.predict(frame) - np.asarray(model.predict(frame), dtype=float)).max() <= tolerance * (1 + size)
+
+
+def test_lightgbm_with_missing_cells():
+    lightgbm = pytest.importorskip("lightgbm")
+    frame, target = table(600)
+    gaps = with_gaps(frame)
+    options = {"n_estimators": 20, "num_leaves": 8, "verbose": -1, "n_jobs": 1, "min_data_per_group": 5}
+    for fitted in (gaps, frame):  # a model that saw no missing cell reads one as 0
+        model = lightgbm.LGBMRegressor(monotone_constraints=[1, 0, 0, 0], **options).fit(fitted, target)
+        found = certified_trees(model, gaps, increasing=["income"])
+        assert isinstance(found.verdict_, Proved)
+        for seed in range(2, 5):
+            assert same(found, model, with_gaps(frame, seed), 1e-12)
+
+
+def test_xgboost_with_missing_cells():
+    xgboost = pytest.importorskip("xgboost")
+    frame, target = table(600)
+    gaps = with_gaps(frame)
+    options = {"n_estimators": 15, "max_depth": 3, "n_jobs": 1, "enable_categorical": True}
+    model = xgboost.XGBRegressor(monotone_constraints={"income": 1}, **options).fit(gaps, target)
+    found = certified_trees(model, gaps, increasing=["income"])
+    assert isinstance(found.verdict_, Proved)
+    for seed in range(2, 5):
+        assert same(found, model, with_gaps(frame, seed), 1e-5)
+
+
+@pytest.mark.parametrize("mode", ["Min", "Max"])
+def test_catboost_with_missing_cells(mode):
+    catboost = pytest.importorskip("catboost")
+    frame, target = numbers(600)
+    gaps = with_gaps(frame)
+    options = {"iterations": 15, "depth": 3, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    model = catboost.CatBoostRegressor(nan_mode=mode, monotone_constraints={"income": 1}, **options).fit(gaps, target)
+    found = certified_trees(model, gaps, increasing=["income"])
+    assert isinstance(found.verdict_, Proved)
+    for seed in range(2, 5):
+        assert same(found, model, with_gaps(frame, seed), 1e-5)
 
 
 def test_lightgbm():

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import torch
 
 from smilenn.domain import Domain
+from smilenn.domain.absent import MISSING
 from smilenn.domain.table import labels
 from smilenn.errors import SmileError
 from smilenn.estimators.base import SmileEstimator
@@ -32,6 +34,8 @@ from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.rules import Names, Stated
 from smilenn.estimators.targets import class_names, plain_labels
 from smilenn.estimators.targets import numbers as numbers_of
+from smilenn.model.trees.forest import MISSING as NO_CODE
+from smilenn.model.trees.forest import Gaps
 from smilenn.properties.forms import ROLES, Outputs
 from smilenn.provers.model import prove
 from smilenn.provers.tree.tree import Trees as Searched
@@ -39,6 +43,7 @@ from smilenn.reason import Reason, because
 from smilenn.verdict import Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
+    from smilenn.model.encoders.layers import Linear
     from smilenn.model.net import SmileNet
     from smilenn.model.trees import Column, Forest
     from smilenn.model.trees.meaning import Meaning
@@ -63,8 +68,8 @@ def certified_trees(
     Parameters
     ----------
     model : a fitted model of scikit-learn's HistGradientBoosting, LightGBM, XGBoost or CatBoost.
-    X : the table that it was fitted to. The domain is learned from it, and every row is compared with the library. No
-        cell may be missing.
+    X : the table that it was fitted to. The domain is learned from it, and every row is compared with the library.
+        Columns with missing cells may miss them later too: rules that name a number hold where it is known.
     properties, increasing, decreasing : the rules, as in `SmileRegressor`; the model should have been fitted under
         monotone constraints of the same columns. What it does not keep is violated or unknown, never certified.
     y : the target; names the output in sentences and is what ``quality_`` is measured on.
@@ -120,13 +125,13 @@ def _converted(
     codes = places_of(model, frame)
     _refuse_cells(frame, codes)
     inputs = _domain(frame, codes, domain)
-    forest = convert(model, _columns(frame, inputs, codes), inputs.size)
+    forest = convert(model, _columns(frame, inputs, codes), inputs.size + 2 * len(inputs.absent))
     meaning = meaning_of(model, forest.layer.outputs)
     x = inputs.read(frame)
     inside = _inside(inputs, x)
     if not inside.any():
         raise SmileError("No row of the table lies within the bounds of the domain; widen them.")
-    assert_same(forest, model, X[inside], x[inside])
+    assert_same(forest, model, X[inside], _read_by_trees(inputs, x[inside]))
     return forest, inputs, meaning
 
 
@@ -136,15 +141,11 @@ def _inside(domain: Domain, x: np.ndarray) -> np.ndarray:
 
 
 def _refuse_cells(frame: pd.DataFrame, codes: Mapping[int, Any]) -> None:
-    """Tables that libraries read in other ways than a domain does: missing cells, and texts."""
+    """Texts that the model reads as no category, and a category that is called as missing cells are."""
     for i, name in enumerate(frame.columns):
         column = frame[name]
-        empty = np.flatnonzero(column.isna())
-        if empty.size:
-            raise SmileError(
-                f"Row {int(empty[0])}, column {name!r} is missing (NaN); {WHO} reads complete tables only: leave out "
-                "rows with missing cells, or fill them in and fit the model again."
-            )
+        if i in codes and column.isna().any() and MISSING in codes[i]:
+            raise SmileError(f"Column {name!r} has missing cells and the category {MISSING!r}; rename the category.")
         if i not in codes and not pd.api.types.is_numeric_dtype(column):
             raise SmileError(
                 f"Column {name!r} holds no numbers, and the model reads it as no category; give the table that the "
@@ -158,38 +159,74 @@ def _domain(frame: pd.DataFrame, codes: Mapping[int, Any], options: Columns | Ma
     if isinstance(given, Domain):
         raise SmileError(f"domain of {WHO} says how to learn it: give Columns(bounds=…, kinds=…).")
     kinds = {name: "category" for i, name in enumerate(frame.columns) if i in codes}
-    found = given.changed(scaling="none", kinds={**(given.kinds or {}), **kinds}).learned(frame)
+    found = given.changed(scaling="none", kinds={**(given.kinds or {}), **kinds}).learned(frame, missing=True)
     known = {name: _texts(frame[name], codes[i]) for i, name in enumerate(frame.columns) if i in codes}
     return Domain(tuple(replace(f, categories=known[f.name]) if f.name in known else f for f in found.features))
 
 
 def _texts(column: pd.Series, codes: Mapping[str, int]) -> tuple[str, ...]:
     """The values of a category: those of the table, sorted, and those that only the model knows."""
-    return tuple(dict.fromkeys([*sorted(set(labels(column))), *codes]))
+    missing = [MISSING] if column.isna().any() else []
+    return tuple(dict.fromkeys([*sorted(set(labels(column.dropna()))), *codes, *missing]))
 
 
 def _columns(frame: pd.DataFrame, domain: Domain, codes: Mapping[int, Mapping[str, int]]) -> list[Column]:
     """Where each column of the model lies among the coordinates."""
     out: list[Column] = []
+    gaps = _gaps(domain)
     for i, name in enumerate(frame.columns):
         if i not in codes:
-            out.append(domain.coordinates.index(name))
+            place = domain.coordinates.index(name)
+            out.append(gaps.get(place, place))
             continue
         start, texts = domain.slices[name].start, domain.feature(name).categories
         new = count(max(codes[i].values(), default=-1) + 1)  # codes of values that the model never saw
-        out.append({codes[i][text] if text in codes[i] else next(new): start + k for k, text in enumerate(texts)})
+        known = {**codes[i], **({} if MISSING in codes[i] else {MISSING: NO_CODE})}
+        out.append({known[text] if text in known else next(new): start + k for k, text in enumerate(texts)})
     return out
+
+
+def _gaps(domain: Domain) -> dict[int, Gaps]:
+    """{coordinate: where the trees read it} of numbers that may be missing, behind the coordinates of the domain."""
+    ends = ((i, float(domain.lo[i]), float(domain.hi[i])) for i, _, _ in domain.absent)
+    return {i: Gaps(domain.size + 2 * k, domain.size + 2 * k + 1, lo, hi) for k, (i, lo, hi) in enumerate(ends)}
+
+
+def _spread_out(domain: Domain) -> list[Linear]:
+    """y = u, and for every number that may be missing  x + c·indicator  twice: below and above all of its values.
+
+    Where the number is known, c·0 changes nothing; where it is missing x is the fill, and c takes it to that end.
+    """
+    from smilenn.model.encoders.layers import Linear
+
+    gaps = _gaps(domain)
+    if not gaps:
+        return []
+    layer = Linear(domain.size, domain.size + 2 * len(gaps))
+    weight = np.vstack([np.eye(domain.size), np.zeros((2 * len(gaps), domain.size))])
+    for i, indicator, fill in domain.absent:
+        for place, end in zip((gaps[i].low, gaps[i].high), gaps[i].ends, strict=True):
+            weight[place, i], weight[place, indicator] = 1.0, end - fill
+    layer.weight.data.copy_(torch.as_tensor(weight))
+    layer.requires_grad_(False)
+    return [layer]
+
+
+def _read_by_trees(domain: Domain, x: np.ndarray) -> np.ndarray:
+    """Rows x [n, m] as the trees read them, by the network's own arithmetic."""
+    y = torch.as_tensor(x)
+    for layer in _spread_out(domain):
+        y = layer.ordered(y)
+    return y.detach().numpy()
 
 
 def _network(forest: Forest, domain: Domain, outputs: tuple[str, ...]) -> SmileNet:
     """f = the sums, behind a box that none of them leaves."""
-    import torch
-
     from smilenn.model.encoders import Branch, Encoder
     from smilenn.train.averaged import averaged
 
     name = next(text for text in ("trees", "trees'", "sums of trees") if text not in domain.slices)
-    encoder = Encoder(domain, [Branch(name, range(domain.size), [forest.layer])])
+    encoder = Encoder(domain, [Branch(name, range(domain.size), [*_spread_out(domain), forest.layer])])
     for end, values in zip((encoder.lo, encoder.hi), forest.ends(), strict=True):
         end.copy_(torch.as_tensor(values))
     scale = 2.0 ** np.frexp(float((encoder.hi - encoder.lo).max()))[1]  # a power of two: nothing rounds
@@ -210,7 +247,7 @@ def _estimator(
         properties=properties,
         increasing=increasing,
         decreasing=decreasing,
-        missing="raise",
+        missing="indicator",
         unknown="refuse",
         certify_limit=certify_limit,
     )

@@ -8,11 +8,13 @@ threshold. Gradients see nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
 
+from smilenn.model.encoders.encoder import Branch
+from smilenn.model.encoders.layers import Linear
 from smilenn.model.encoders.trees import Trees
 from smilenn.model.net import SmileNet
 from smilenn.problem import InputClaim
@@ -52,10 +54,24 @@ def _levels(net: SmileNet) -> dict[int, np.ndarray]:
     """{coordinate: a level below, between and above the thresholds that are asked of it} within the domain."""
     asked = dict[int, list[np.ndarray]]()
     for branch in () if net.encoder is None else net.encoder.learned:
-        for first in (layer for layer in list(branch.layers)[:1] if isinstance(layer, Trees)):
-            for place, i in enumerate(branch.columns):
-                asked.setdefault(i, []).append(first.number[first.split == place].cpu().numpy())
+        for trees in (layer for layer in branch.layers if isinstance(layer, Trees)):
+            for place, i in _sources(branch):
+                asked.setdefault(i, []).append(trees.number[trees.split == place].cpu().numpy())
     return {i: _between(net, i, np.unique(np.concatenate(own))) for i, own in asked.items()}
+
+
+def _sources(branch: Branch) -> Iterator[tuple[int, int]]:
+    """(place, coordinate) of what trees read: a column, or the number that a layer before them passes on with its gaps
+    moved away, whose weight is 1.
+    """
+    first = next(iter(branch.layers))
+    if not isinstance(first, Linear):
+        yield from enumerate(branch.columns)
+        return
+    for place, weights in enumerate(first.weight.detach().cpu().numpy()):
+        ones = np.flatnonzero(weights == 1)
+        if len(ones):
+            yield place, branch.columns[int(ones[0])]
 
 
 def _between(net: SmileNet, i: int, theta: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ import torch
 
 from smilenn.errors import SmileError
 from smilenn.model.trees import catboost, histgb, lightgbm, xgboost
-from smilenn.model.trees.forest import NAMELESS, Column, Forest
+from smilenn.model.trees.forest import NAMELESS, Column, Forest, Gaps
 
 
 def convert(model: Any, columns: Sequence[Column] | None = None, inputs: int | None = None) -> Forest:
@@ -42,8 +42,8 @@ def convert(model: Any, columns: Sequence[Column] | None = None, inputs: int | N
 
 
 def _places(column: Column) -> Sequence[int]:
-    if isinstance(column, int):
-        return [column]
+    if isinstance(column, int | Gaps):
+        return [column] if isinstance(column, int) else [column.low, column.high]
     return list(column.values()) if isinstance(column, Mapping) else column
 
 

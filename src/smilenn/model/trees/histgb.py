@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain.table import label
-from smilenn.model.trees.forest import Builder, Column, Forest, Leaf, Split
+from smilenn.model.trees.forest import Builder, Column, Forest, Gaps, Leaf, Split
 
 TOLERANCE = 1e-12
 FIELDS = (
@@ -61,7 +61,7 @@ class Codes:
 
         The trees number the values that they saw. Codes of a table are these values; other values go by their order.
         """
-        assert not isinstance(own, int)
+        assert not isinstance(own, int | Gaps)
         seen, count = tuple(range(len(values))), len(own)
         if isinstance(own, Mapping):
             return cls(seen, tuple(code for code in own if code not in seen))
@@ -80,7 +80,7 @@ def codes(model: Any, columns: Sequence[Column]) -> list[Codes]:
     if model._preprocessor is None:
         return [Codes() for _ in columns]
     fitted = iter(model._preprocessor.named_transformers_["encoder"].categories_)
-    return [Codes() if isinstance(own, int) else Codes.of(next(fitted), own) for own in columns]
+    return [Codes() if isinstance(own, int | Gaps) else Codes.of(next(fitted), own) for own in columns]
 
 
 def category_codes(model: Any, frame: pd.DataFrame) -> dict[int, dict[str, int]]:
@@ -89,7 +89,10 @@ def category_codes(model: Any, frame: pd.DataFrame) -> dict[int, dict[str, int]]
         return {}
     fitted = model._preprocessor.named_transformers_["encoder"].categories_
     places = np.flatnonzero(model.is_categorical_).tolist()
-    return {i: {label(v): k for k, v in enumerate(values)} for i, values in zip(places, fitted, strict=True)}
+    return {
+        i: {label(v): k for k, v in enumerate(values) if not pd.isna(v)}
+        for i, values in zip(places, fitted, strict=True)
+    }
 
 
 def link(model: Any) -> str:
@@ -110,7 +113,8 @@ def _tree(builder: Builder, predictor: Any, known: Sequence[Codes]) -> tuple[lis
         if leaf[at]:
             return Leaf(value[at], at)
         if not category[at]:
-            return Split((builder.place(column[at]),), theta[at], left[at], right[at])
+            go = bool(missing_left[at])
+            return builder.split(column[at], theta[at], left[at], right[at], missing_left=go)
         left_codes = known[column[at]].left(bits[chosen[at]], missing=bool(missing_left[at]))
         return Split(builder.places(column[at], left_codes), 0.5, right[at], left[at])
 

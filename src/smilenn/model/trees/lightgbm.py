@@ -92,7 +92,10 @@ def _tree(builder: Builder, root: dict[str, Any]) -> tuple[list[int], list[float
             raise SmileError(
                 f"Column {column} of the LightGBM model takes zero for missing; fit with zero_as_missing=False."
             )
-        return Split((builder.place(column),), _threshold(float(node["threshold"])), left, right)
+        theta = _threshold(float(node["threshold"]))
+        # a model that saw no missing cell reads one as 0
+        go = bool(node["default_left"]) if node["missing_type"] == "NaN" else theta >= 0
+        return builder.split(column, theta, left, right, missing_left=go)
 
     return builder.tree(root, expand)
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from smilenn.domain.table import label
 from smilenn.errors import SmileError
-from smilenn.model.trees.forest import Builder, Column, Forest, Leaf, Split, below
+from smilenn.model.trees.forest import MISSING, Builder, Column, Forest, Leaf, Split, below
 
 TOLERANCE = 1e-5
 # what the raw sum starts with, by objective: base_score b itself, ln b, ln(b / (1 − b))
@@ -139,9 +139,10 @@ def _tree(builder: Builder, tree: dict[str, Any]) -> tuple[list[int], list[float
         if left < 0:
             return Leaf(number, at)
         column = tree["split_indices"][at]
+        go = bool(tree["default_left"][at])
         if tree["split_type"][at]:
-            return Split(builder.places(column, chosen[at]), 0.5, left, right)
-        return Split((builder.place(column),), below(number), left, right)
+            return Split(builder.places(column, chosen[at] + ([] if go else [MISSING])), 0.5, left, right)
+        return builder.split(column, below(number), left, right, missing_left=go)
 
     return builder.tree(0, expand)
 
