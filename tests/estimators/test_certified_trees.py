@@ -152,7 +152,7 @@ def test_counts_are_certified_as_logarithms():
 
 def test_large_and_small_targets_are_not_cut():
     frame, target = numbers()
-    for scale in (1e9, 1e-9):
+    for scale in (1e9, 1e-9, 0.0):
         model = boosted(frame, target * scale)
         found = certified_trees(model, frame, increasing=["income"])
         assert np.array_equal(found.predict(frame), model.predict(frame))
@@ -227,6 +227,18 @@ def _public(name):
     return frame, target, {"adult": "education_num", "bike": "temp"}[name]
 
 
+def test_arrays_and_tables_of_polars_are_read_too():
+    polars = pytest.importorskip("polars")
+    frame, target = numbers()
+    plain = HistGradientBoostingRegressor(max_iter=5, monotonic_cst=[1, 0, 0]).fit(frame.to_numpy(), target)
+    for table_, name in ((frame.to_numpy(), "x0"), (frame.to_numpy().tolist(), "x0"), (frame, "income")):
+        assert isinstance(certified_trees(plain, table_, increasing=[name]).verdict_, Proved)
+    found = certified_trees(boosted(frame, target), polars.from_pandas(frame), increasing=["income"])
+    assert isinstance(found.verdict_, Proved)
+    goal = float(found.predict(frame).max()) * 0.8
+    assert found.recourse(frame.iloc[:1], at_least=goal, change={"income": "up"}) is not None
+
+
 # ---- what is refused ------------------------------------------------------------------------------------------------
 
 
@@ -246,6 +258,10 @@ def test_bad_input_is_refused_in_a_sentence():
     with pytest.raises(SmileError, match=r"no converter for sklearn.GradientBoostingRegressor"):
         plain = GradientBoostingRegressor(n_estimators=2).fit(frame[["age"]], target)
         certified_trees(plain, frame[["age"]], increasing=["age"])
+    with pytest.raises(SmileError, match=r"There is no converter for builtins.str; use scikit-learn's"):
+        certified_trees("model.txt", frame, increasing=["income"])
+    with pytest.raises(SmileError, match=r"HistGradientBoostingRegressor does not say how many columns it has; is it"):
+        certified_trees(HistGradientBoostingRegressor(), frame, increasing=["income"])
     with pytest.raises(SmileError, match=r"Monotone names 'wealth', which is not a feature"):
         certified_trees(model, frame, increasing=["wealth"])
     with pytest.raises(SmileError, match=r"No row of the table lies within the bounds"):

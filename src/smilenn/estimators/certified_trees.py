@@ -92,8 +92,7 @@ def certified_trees(
         estimator.classes_ = meaning.classes
     estimator.domain_, estimator.columns_ = inputs, tuple(frame.columns)
     estimator.net_ = _network(forest, inputs, estimator.outputs_.names)
-    named = isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas")
-    _describe(estimator, frame, model, sum(forest.layer.trees), named=named)
+    _describe(estimator, frame, model, sum(forest.layer.trees), named=_named(X))
     estimator.claims_ = estimator.lower(estimator.all_properties())
     estimator.outside_ = outside_mode("auto", estimator.claims_, inputs)
     x = inputs.read(frame)
@@ -131,8 +130,15 @@ def _converted(
     inside = _inside(inputs, x)
     if not inside.any():
         raise SmileError("No row of the table lies within the bounds of the domain; widen them.")
-    assert_same(forest, model, X[inside], _read_by_trees(inputs, x[inside]))
+    # scikit-learn warns of names that a model was fitted without
+    nameless = type(model).__module__.startswith("sklearn") and not hasattr(model, "feature_names_in_")
+    rows = frame.to_numpy() if nameless or not _named(X) else frame
+    assert_same(forest, model, rows[inside], _read_by_trees(inputs, x[inside]))
     return forest, inputs, meaning
+
+
+def _named(X: Any) -> bool:
+    return isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas")
 
 
 def _inside(domain: Domain, x: np.ndarray) -> np.ndarray:

@@ -159,7 +159,7 @@ class Forest:
             for f in (np.min, np.max)
         )
         size = np.bincount(owner, weights=[np.abs(own).max() for own in values]) + np.abs(layer.bias.numpy())
-        unit = 2.0 ** (np.frexp(np.maximum(size, 2.0**-900))[1] - 10)  # far more than sums of so many terms round by
+        unit = 2.0 ** (np.frexp(np.maximum(size, 2.0**-100))[1] - 10)  # far more than sums of so many terms round by
         return (np.floor(least / unit) - 1) * unit, (np.ceil(most / unit) + 1) * unit
 
     def in_model_units(self, domain: Domain, columns: Sequence[int]) -> Forest:

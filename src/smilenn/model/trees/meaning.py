@@ -46,6 +46,7 @@ def _classes(model: Any) -> np.ndarray | None:
 
 def refuse_other_columns(model: Any, columns: list[str]) -> None:
     """Raise unless these are the model's columns in its order, as far as it knows their names."""
+    library_of(model)
     if len(columns) != width_of(model):
         raise SmileError(f"The model has {width_of(model)} columns and the table {len(columns)}; give the same ones.")
     own = _names(model)
