@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from smilenn.deep.model import DeepModel, fit_deep, load_deep
     from smilenn.domain import Domain, Feature
     from smilenn.errors import AlteredError, SmileError
+    from smilenn.estimators.certified_trees import certified_trees
     from smilenn.estimators.clamped import ClampedClassifier, ClampedRegressor
     from smilenn.estimators.classifier import SmileClassifier
     from smilenn.estimators.options import Columns, Network
@@ -74,6 +75,7 @@ _HOME = {
     "smilenn.deep.model": ("DeepModel", "fit_deep", "load_deep"),
     "smilenn.domain": ("Domain", "Feature"),
     "smilenn.errors": ("AlteredError", "SmileError"),
+    "smilenn.estimators.certified_trees": ("certified_trees",),
     "smilenn.estimators.clamped": ("ClampedClassifier", "ClampedRegressor"),
     "smilenn.estimators.classifier": ("SmileClassifier",),
     "smilenn.estimators.options": ("Columns", "Network"),
@@ -178,6 +180,7 @@ __all__ = [
     "audit_labels",
     "audit_vnnlib",
     "calibrate",
+    "certified_trees",
     "certify_net",
     "check",
     "cluster",

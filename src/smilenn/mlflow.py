@@ -28,6 +28,7 @@ from smilenn._version import __version__
 from smilenn.domain import Domain, Feature
 from smilenn.domain.absent import fill_of
 from smilenn.domain.cells import PERCENT, order_of, origin_of
+from smilenn.domain.written import style_in
 from smilenn.errors import AlteredError, SmileError
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
@@ -83,7 +84,7 @@ def _specs(feature: Feature, lacks: bool) -> list[ColSpec]:
     """The columns of a feature with their types; whole numbers of MLflow's cannot be missing (`lacks`)."""
     if feature.columns:
         return [ColSpec(DataType.long, name) for name in feature.columns]
-    if feature.categories or order_of(feature) or feature.unit == PERCENT:
+    if feature.categories or order_of(feature) or feature.unit == PERCENT or style_in(feature.unit):
         return [ColSpec(DataType.string, feature.name)]
     if origin_of(feature) is not None:
         return [ColSpec(DataType.datetime, feature.name)]
@@ -100,6 +101,8 @@ def _example(domain: Domain) -> pd.DataFrame:
             row[feature.name] = (origin + pd.to_timedelta(row[feature.name], unit="D")).dt.round("us")
         elif feature.unit == PERCENT:
             row[feature.name] = [f"{cell!r}{PERCENT}" for cell in row[feature.name].tolist()]
+        elif style_in(feature.unit):
+            row[feature.name] = [f"{cell:.0f}" for cell in row[feature.name].tolist()]
         elif feature.name in domain.indicators and feature.kind == "integer" and not order_of(feature):
             row[feature.name] = row[feature.name].astype(float)
     return row

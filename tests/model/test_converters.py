@@ -193,6 +193,56 @@ def test_xgboost_with_categories_and_early_stopping():
         convert(xgboost.XGBRegressor(n_estimators=2, n_jobs=1).fit(x, np.stack([y, -y], axis=1)))
 
 
+RAW = {
+    "reg:squarederror": "number",
+    "reg:squaredlogerror": "positive",
+    "reg:pseudohubererror": "number",
+    "reg:absoluteerror": "number",
+    "reg:quantileerror": "number",
+    "binary:hinge": "yes",
+    "binary:logistic": "yes",
+    "reg:logistic": "yes",
+    "count:poisson": "count",
+    "reg:gamma": "positive",
+    "reg:tweedie": "count",
+    "survival:cox": "positive",
+}
+
+
+@pytest.mark.parametrize("base", [None, 0.3])
+@pytest.mark.parametrize("objective", RAW)
+def test_xgboost_raw_scores_start_as_the_objective_has_it(objective, base):
+    """Equal to `output_margin` on every row, whether the start was learned or given."""
+    xgboost = pytest.importorskip("xgboost")
+    x, _, y = table()
+    y = {"number": y, "positive": np.exp(y), "yes": (y > 0).astype(float), "count": np.floor(np.exp(y))}[RAW[objective]]
+    options = {"quantile_alpha": 0.4} if objective == "reg:quantileerror" else {}
+    model = xgboost.XGBRegressor(
+        objective=objective, base_score=base, n_estimators=8, max_depth=3, n_jobs=1, **options
+    ).fit(x, y)
+    found = convert(model)
+    assert_same(found, model, x, x)
+    own, theirs = found.layer(torch.tensor(x)).numpy().ravel(), model.predict(x, output_margin=True)
+    assert np.abs(own - theirs).max() < 1e-5
+
+
+def test_xgboost_objectives_that_are_not_known_are_refused():
+    xgboost = pytest.importorskip("xgboost")
+    x, _, y = table()
+    raw = xgboost.XGBRegressor(objective="binary:logitraw", n_estimators=2, n_jobs=1).fit(x, (y > 0).astype(float))
+    with pytest.raises(SmileError, match=r"objective 'binary:logitraw' starts with is not known here, or depends on"):
+        convert(raw)
+    coded = xgboost.XGBRegressor(n_estimators=2, n_jobs=1, missing=-9.0).fit(x, y)
+    with pytest.raises(SmileError, match="The XGBoost model reads -9 as missing; fit it with missing=nan"):
+        convert(coded)
+    label = np.digitize(y, [-0.5, 0.5])
+    together = xgboost.XGBClassifier(
+        n_estimators=2, n_jobs=1, multi_strategy="multi_output_tree", tree_method="hist"
+    ).fit(x, label)
+    with pytest.raises(SmileError, match="hold vectors; fit with multi_strategy='one_output_per_tree'"):
+        convert(together)
+
+
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Lossguide", "Depthwise"])
 def test_catboost(policy):
     catboost = pytest.importorskip("catboost")

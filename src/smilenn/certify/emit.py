@@ -9,7 +9,7 @@ Nothing emitted here counts until a checker has accepted it: a poor proof is a l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from smilenn.errors import SmileError
@@ -90,15 +90,18 @@ def _witness(problem: Problem) -> list[list[float]]:
 def mirrored(problem: Problem) -> list[int | None]:
     """For every row of the claim an earlier one that it mirrors and that mirrors none; None where it needs a proof."""
     rows, out = problem.claim.rows, list[int | None]()
+    if not problem.premise.symmetric:
+        return [None] * len(rows)
+    first: dict[Hashable, int] = {}  # rows that need a proof, by what they say
     for r, row in enumerate(rows):
-        out.append(next((q for q in range(r) if out[q] is None and _mirrors(problem, row, rows[q])), None))
+        twin = first.get(_said(row, exchanged=True))
+        out.append(twin)
+        if twin is None:
+            first.setdefault(_said(row), r)
     return out
 
 
-def _mirrors(problem: Problem, row: Inequality, other: Inequality) -> bool:
-    """Whether the premise is symmetric and `row` is `other` with the copies exchanged."""
-    if not problem.premise.symmetric or row.rhs != other.rhs:
-        return False
-    return {(1 - t.copy, t.kind, t.name): t.coef for t in row.terms} == {
-        (t.copy, t.kind, t.name): t.coef for t in other.terms
-    }
+def _said(row: Inequality, *, exchanged: bool = False) -> Hashable:
+    """A row as a key, also with its two copies exchanged."""
+    terms = {(1 - t.copy if exchanged else t.copy, t.kind, t.name): t.coef for t in row.terms}
+    return row.rhs, frozenset(terms.items())

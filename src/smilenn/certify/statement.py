@@ -14,6 +14,7 @@ from smilenn.certify.about import HEADING, About, Assumption
 from smilenn.certify.verdicts import claim_words
 from smilenn.domain import Domain, Feature
 from smilenn.domain.cells import order_of, origin_of
+from smilenn.domain.written import style_in
 from smilenn.properties.alike import alike, names_of, told_apart
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
@@ -82,6 +83,7 @@ def _range(feature: Feature) -> str:
         return "0 or 1"
     whole = " (whole numbers)" if feature.kind == "integer" else ""
     counted = "" if origin_of(feature) is None else f" {feature.unit}"
+    counted = f" ({feature.unit})" if style_in(feature.unit) else counted
     return f"in [{feature.lo!r}, {feature.hi!r}]{whole}{counted}"
 
 

@@ -28,6 +28,7 @@ from smilenn.domain.encode import encode as encode_feature
 from smilenn.domain.feature import Feature, Kind
 from smilenn.domain.learn import Reading, Scaling, check_learning, learn
 from smilenn.domain.table import as_frame, refuse_twice
+from smilenn.domain.written import style_in
 from smilenn.errors import SmileError, listed
 
 OutOfBounds = Literal["clamp", "raise", "warn"]
@@ -127,6 +128,8 @@ class Domain:
                 seen.add(group)
                 columns = tuple(map(str, groups[group]))
                 features.append(Feature(group, "category", categories=columns, columns=columns))
+        for name in units:
+            _refuse_unit(name, next((f.unit for f in features if f.name == name), ""))
         return cls(tuple(replace(feature, unit=units.get(feature.name, feature.unit)) for feature in features))
 
     # ---- coordinates --------------------------------------------------------------------------------------------
@@ -358,6 +361,13 @@ def _refuse_names(
             )
     if absent := [column for column in member_of if column not in frame.columns]:
         raise SmileError(f"groups names {listed(absent)}, which is not a column; columns: {listed(frame.columns)}.")
+
+
+def _refuse_unit(name: str, learned: str) -> None:
+    if style_in(learned):
+        raise SmileError(
+            f"units names {name!r}, whose cells are {learned!r}; leave it out there: it says how to read them."
+        )
 
 
 def _refuse_options(frame: pd.DataFrame, margin: float, scaling: str) -> None:

@@ -3,6 +3,7 @@
     A < B < C                ordered names: 0, 1, 2
     days since 2020-01-31    dates and times: days and parts of days
     %                        12%: 12
+    $, written 1,000         $1,200: 1200, and other ways to write numbers and dates (written.py)
     (other units)            numbers as they are
 
 A cell's number depends on that cell and on the feature, never on other cells. Cells that are numbers already stay what
@@ -20,6 +21,7 @@ import pandas as pd
 
 from smilenn.domain.feature import Feature
 from smilenn.domain.table import is_text, labels, numbers
+from smilenn.domain.written import DATE_STYLES, WRITTEN, date_style, iso, number_style, plain
 from smilenn.errors import SmileError, listed
 
 PERCENT, SINCE, BELOW = "%", "days since ", " < "
@@ -41,10 +43,11 @@ def order_of(feature: Feature) -> tuple[str, ...]:
 
 def origin_of(feature: Feature) -> pd.Timestamp | None:
     """The day that a feature's days are counted from; None where it holds no dates."""
-    if not feature.unit.startswith(SINCE):
+    day, mark, style = feature.unit.removeprefix(SINCE).partition(f", {WRITTEN}")
+    if not feature.unit.startswith(SINCE) or (mark and style not in DATE_STYLES):
         return None
     try:
-        return pd.Timestamp(date.fromisoformat(feature.unit.removeprefix(SINCE)))
+        return pd.Timestamp(date.fromisoformat(day))
     except ValueError:
         return None
 
@@ -53,12 +56,16 @@ def read_cells(feature: Feature, series: pd.Series, first_row: int = 0) -> np.nd
     """The numbers of a column without missing cells, [n]; an error names row and column."""
     if names := order_of(feature):
         return _places(feature.name, names, series, first_row)
-    if (origin := origin_of(feature)) is not None and holds_dates(series):
-        return days(series, feature.name, origin)
+    if (origin := origin_of(feature)) is not None:
+        series = as_iso(series, feature.unit.partition(f", {WRITTEN}")[2])
+        if holds_dates(series):
+            return days(series, feature.name, origin)
     if is_duration(series):
         return series.astype("timedelta64[us]").to_numpy().astype(np.int64) / DAY
     if feature.unit == PERCENT and is_text(series):
         series = series.map(without_sign)
+    elif feature.unit and is_text(series):
+        series = series.map(lambda cell: plain(cell, feature.unit))
     return numbers(series, feature.name, first_row)
 
 
@@ -100,6 +107,8 @@ def holds_names(series: pd.Series) -> bool:
     """Whether a column holds texts, none of which is a number, and no dates, shares or lengths of time."""
     if not is_text(series) or is_duration(series) or holds_dates(series) or holds_shares(series):
         return False
+    if written_dates(series) or written_numbers(series):
+        return False
     return bool(pd.to_numeric(_distinct(series), errors="coerce").isna().all())
 
 
@@ -107,6 +116,23 @@ def _distinct(series: pd.Series) -> pd.Series:
     """Every text of a column once: thousands of rows hold a few names. Cells of other types stay, equal or not."""
     texts = pd.api.types.infer_dtype(series, skipna=True) == "string"
     return pd.Series(series.unique(), dtype=series.dtype) if texts else series
+
+
+def written_numbers(series: pd.Series) -> str:
+    """The unit of a column of texts that are numbers as people write them; empty for any other."""
+    texts = is_text(series) and not isinstance(series.dtype, pd.CategoricalDtype) and not is_duration(series)
+    return number_style(series.dropna()) if texts else ""
+
+
+def written_dates(series: pd.Series) -> str:
+    """How a column of texts writes dates, such as dd/mm/yyyy; empty for any other column."""
+    texts = is_text(series) and not isinstance(series.dtype, pd.CategoricalDtype) and not is_duration(series)
+    return date_style(series.dropna()) if texts else ""
+
+
+def as_iso(series: pd.Series, style: str) -> pd.Series:
+    """Dates that are written in a style, as 2020-01-31; other cells as they are."""
+    return series.map(lambda cell: iso(cell, style)) if style and is_text(series) else series
 
 
 def is_duration(series: pd.Series) -> bool:

@@ -18,9 +18,11 @@ import pandas as pd
 from smilenn.domain.cells import holds_names
 from smilenn.domain.rare import OTHER, pooled
 from smilenn.domain.table import labels
+from smilenn.domain.written import doubt
 
 DISTINCT, LEAST = 0.9, 30  # share of texts that differ in an identifier; rows from which one is told
 CALLED = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|rowid|row[\s_.-]?(number|num|no|id)|unnamed: \d+)$", re.I)
+IDENTIFIER = "looks like an identifier"
 CAMEL = re.compile(r"[a-z](Id|ID)$")  # CustomerId
 
 
@@ -30,10 +32,11 @@ class Idle:
 
     column: str
     why: str
+    hint: str = ""
 
     def sentence(self) -> str:
-        """Why it is left out."""
-        return f"Column {self.column!r} {self.why}; it is left out."
+        """Why it is left out, and what else its cells may be."""
+        return f"Column {self.column!r} {self.why}; it is left out{self.hint and ': '}{self.hint}."
 
 
 def idle_columns(frame: pd.DataFrame, keep: Collection[str] = ()) -> list[Idle]:
@@ -46,7 +49,7 @@ def idle_columns(frame: pd.DataFrame, keep: Collection[str] = ()) -> list[Idle]:
         if not why:
             why = _twin(name, frame, seen.setdefault(twins[name], []))
         if why and name not in keep:
-            found.append(Idle(name, why))
+            found.append(Idle(name, why, doubt(frame[name].dropna().unique()) if why == IDENTIFIER else ""))
         else:
             seen.setdefault(twins[name], []).append(name)
     places = {name: place for place, name in enumerate(frame.columns)}
@@ -61,7 +64,7 @@ def _why(name: str, series: pd.Series) -> str:
     if present.nunique() == 1 and len(present) == len(series):
         return f"holds one value only, {str(present.iloc[0])!r}"
     if len(series) >= LEAST and _identifies(name, present):
-        return "looks like an identifier"
+        return IDENTIFIER
     return ""
 
 

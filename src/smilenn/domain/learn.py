@@ -19,16 +19,20 @@ from smilenn.domain.cells import (
     BELOW,
     PERCENT,
     SINCE,
+    as_iso,
     holds_dates,
     holds_names,
     holds_shares,
     instants,
     is_duration,
     read_cells,
+    written_dates,
+    written_numbers,
 )
 from smilenn.domain.feature import Feature, Kind
 from smilenn.domain.rare import pooled
 from smilenn.domain.table import is_text, labels
+from smilenn.domain.written import WRITTEN
 from smilenn.errors import SmileError
 
 Scaling = Literal["unit", "standard", "none"]
@@ -119,7 +123,9 @@ def _unit(name: str, series: pd.Series) -> str:
         return SINCE + str(instants(series, name).min().date())
     if is_duration(series):
         return "days"
-    return PERCENT if holds_shares(series) else ""
+    if style := written_dates(series):
+        return f"{SINCE}{instants(as_iso(series, style), name).min().date()}, {WRITTEN}{style}"
+    return PERCENT if holds_shares(series) else written_numbers(series)
 
 
 def _order(series: pd.Series, how: Reading) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ from smilenn.estimators.targets import (
     TaskName,
     class_names,
     decisions,
+    refuse_margins,
     started_decisions,
     with_positive,
 )
@@ -118,6 +119,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
     def read_target(self, y: np.ndarray, names: Sequence[str]) -> Target:
         """The target y [n] of classes, or [n, o] of labels (called `names`), as numbers."""
         target = decisions(y, names)
+        refuse_margins(target, self.all_properties())
         return target if self.positive is None else with_positive(self.positive, target)
 
     def _usual_output(self) -> str | None:

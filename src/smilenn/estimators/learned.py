@@ -16,9 +16,10 @@ from collections.abc import Collection, Iterator, Sequence
 import pandas as pd
 
 from smilenn.domain import Domain, Feature, Kind, idle_columns
-from smilenn.domain.cells import order_of, origin_of
+from smilenn.domain.cells import order_of, origin_of, read_cells
 from smilenn.domain.rare import OTHER
 from smilenn.domain.table import labels
+from smilenn.domain.written import THOUSANDS, doubt, style_in
 from smilenn.errors import listed
 from smilenn.estimators.missing import Missing, Unknown
 from smilenn.estimators.options import Columns
@@ -81,10 +82,23 @@ def notes(frame: pd.DataFrame, domain: Domain) -> Iterator[str]:
     for feature in domain.features:
         if origin_of(feature) is not None:
             yield f"Column {feature.name!r} holds dates; it is read as {feature.unit}."
+        elif style_in(feature.unit):
+            yield _written(frame[feature.name], feature)
         elif _misread(order_of(feature)):
             yield f"Column {feature.name!r} has an order; rules count its names from 0 on: {legend(order_of(feature))}."
         elif feature.kind == "category" and not feature.columns:
             yield from _categories(frame, feature)
+
+
+def _written(column: pd.Series, feature: Feature) -> str:
+    """How numbers that are written in another way are read, by the longest cell."""
+    cell = max(map(str, column.dropna().unique()), key=len)
+    read = repr(float(read_cells(feature, pd.Series([cell]))[0])).removesuffix(".0")
+    sign = feature.unit.removesuffix(style_in(feature.unit)).removesuffix(", ")
+    unit = f" in {sign}" if sign else ""
+    either = feature.unit == THOUSANDS and cell.count(",") == 1 and "." not in cell
+    point = "; if its comma stands before decimals, write a point" if either else ""
+    return f"Column {feature.name!r} holds {cell!r}, which is read as the number {read}{unit}{point}."
 
 
 def _misread(names: tuple[str, ...]) -> bool:
@@ -101,7 +115,9 @@ def _categories(frame: pd.DataFrame, feature: Feature) -> Iterator[str]:
         rare = sorted(set(labels(present)) - set(feature.categories))
         values = f"{len(rare)} of {present.nunique()} values"
         verb = "is rare and is" if len(rare) == 1 else "are rare and are"
-        yield f"Column {feature.name!r}: {values} {verb} read as {OTHER!r} ({listed(rare, 3)})."
+        why = doubt(present.unique())
+        hint = f"; {why}" if why else ""
+        yield f"Column {feature.name!r}: {values} {verb} read as {OTHER!r} ({listed(rare, 3)}){hint}."
     elif len(feature.categories) > MANY:
         yield (
             f"Column {feature.name!r} has {len(feature.categories)} categories, and each is an input of its own, "

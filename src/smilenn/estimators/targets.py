@@ -10,7 +10,8 @@ multilabel     0 and 1 [n, o]          the columns' names          cross-entropy
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,11 +21,14 @@ from smilenn.domain.table import shown
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import class_weights
 from smilenn.estimators.levels import read_levels
+from smilenn.properties.base import Property
 from smilenn.properties.forms import ROLES, Outputs, class_name
 
 if TYPE_CHECKING:
     from smilenn.train.losses import LossKind
 
+MANY = 50  # classes up to which a target may have nearly as many as rows
+FEW, MOST = 50, 150  # classes up to which rules on every margin are quick, and possible at all
 TaskName = Literal["regression", "quantiles", "binary", "multiclass", "multilabel"]
 
 
@@ -153,12 +157,44 @@ def decisions(y: np.ndarray, names: Sequence[str]) -> Target:
         ) from None
     plain = plain_labels(classes)
     classes = np.array(plain, dtype=object) if classes.dtype == object else classes
+    if len(classes) > max(MANY, len(y) / 2):
+        raise SmileError(
+            f"The target has {len(classes)} different values in {len(y)} rows, such as {listed(classes[:3])}: too many "
+            f"to be classes; {_too_many(classes)}."
+        )
     if len(classes) == 1:
         raise SmileError(f"The target has one class only, {str(classes[0])!r}; a classifier needs two.")
     called = class_names(classes)
     if len(classes) == 2:
         return Target(codes.astype(np.float64)[:, None], "binary", Outputs(("",), called), classes)
     return Target(np.eye(len(classes))[codes], "multiclass", Outputs(called, called), classes)
+
+
+def refuse_margins(target: Target, properties: Iterable[Property]) -> None:
+    """Refuse rules about every margin of very many classes: each is proved by itself, and their number is a square."""
+    count = 0 if target.task != "multiclass" else len(target.outputs.classes)
+    every = [item for item in properties if getattr(item, "output", "") is None] if count > FEW else []
+    if not every:
+        return
+    who, margins = type(every[0]).__name__, count * (count - 1) // 2
+    if count > MOST:
+        raise SmileError(
+            f"{who} is about every margin between two of {count} classes, and these are {margins:,}; merge classes, or "
+            f"say which one it is about: {who}(…, output={target.outputs.classes[0]!r})."
+        )
+    warnings.warn(
+        f"{who} is about {margins:,} margins between {count} classes, each of which is proved and checked: that takes "
+        "minutes, whatever time_limit says; say which class it is about (output=…) if that is enough.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _too_many(classes: np.ndarray) -> str:
+    """What to do about a target that has nearly as many values as rows."""
+    if classes.dtype.kind in "biuf":
+        return "if it is a number, use SmileRegressor, and if not, merge rare values"
+    return "merge rare values, or predict another column"
 
 
 def _labels(y: np.ndarray, names: Sequence[str]) -> Target:

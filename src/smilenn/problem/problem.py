@@ -155,7 +155,9 @@ class Problem:
         """
         if self.premise.diagonal and any(row.difference and row.room <= 0 for row in self.rows):
             return True
-        return any(row.room + other.room <= 0 and _opposed(row, other) for row in self.rows for other in self.rows)
+        least = min((row.room for row in self.rows), default=0.0)
+        some = [row for row in self.rows if row.room + least <= 0]  # no others have a partner: classes have many rows
+        return any(row.room + other.room <= 0 and _opposed(row, other) for row in some for other in some)
 
     def value(self, u: np.ndarray, row: Row) -> np.ndarray:
         """Violation Σ_c ψ_c(u_c) − rhs of the box at u [B, k, m] (model units), [B]; ≤ 0 means satisfied."""

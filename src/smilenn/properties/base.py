@@ -16,6 +16,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 from smilenn.domain import Domain, Feature
+from smilenn.domain.written import doubt
 from smilenn.errors import SmileError, listed
 from smilenn.properties.claim import Claim, Inequality, plain, row
 from smilenn.properties.forms import Form, Outputs, change
@@ -25,6 +26,7 @@ from smilenn.properties.thresholds import on_cells
 from smilenn.properties.wording import say
 
 Name = str | int  # a feature by its name, or by the position of its column
+SHOWN = 6  # values of a category in a message
 Rename = Callable[[Name], str]
 HOOKS = {"_claims": "claims", "_renamed": "renamed", "_sentence": "sentence_about"}  # as they were called in 0.1
 
@@ -292,10 +294,19 @@ def numeric(domain: Domain, name: str, who: str) -> Feature:
     feature = domain.feature(name)
     if feature.kind == "category":
         raise SmileError(
-            f"{who}: {name!r} is a category and its values have no order; say their order, as in "
-            f"domain=Columns(order={{{name!r}: {list(feature.categories)!r}}}), lowest first."
+            f"{who}: {name!r} is a category and its values have no order; {_order_remedy(name, feature.categories)}."
         )
     return feature
+
+
+def _order_remedy(name: str, values: tuple[str, ...]) -> str:
+    """How to say the order of a category's values; of many a few, and what cells that look like numbers may need."""
+    if why := doubt(values):
+        return why
+    more = len(values) - SHOWN
+    told = f"[{', '.join(map(repr, values[:SHOWN]))}, …]" if more > 0 else repr(list(values))
+    count = f" with all {len(values)} values" if more > 0 else ""
+    return f"say their order, as in domain=Columns(order={{{name!r}: {told}}}){count}, lowest first"
 
 
 def ordered(domain: Domain, name: str, who: str) -> Feature:

@@ -16,6 +16,7 @@ from itertools import chain
 
 from smilenn.domain import Domain, Feature
 from smilenn.domain.cells import order_of, origin_of
+from smilenn.domain.written import words_of
 from smilenn.properties.alike import names_of, told_apart
 from smilenn.properties.claim import Claim
 from smilenn.properties.naming import cell_words, joined
@@ -111,6 +112,8 @@ def _noted(feature: Feature, free: bool, named: frozenset[str]) -> Iterator[str]
             yield f"{feature.name!r}: {legend(places)}"
         elif origin_of(feature) is not None:
             yield f"{feature.name!r} counts {feature.unit}"
+        elif read := words_of(feature.unit):
+            yield f"{feature.name!r} {read}"
 
 
 def legend(names: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ positive; all other rows stay where they are.
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from dataclasses import replace
 
 from smilenn.properties.claim import Claim, Inequality
@@ -17,10 +18,21 @@ def in_order(claim: Claim) -> Claim:
     if claim.copies == 1:
         return claim
     rows = list(claim.then)
+    places: dict[frozenset[tuple[object, ...]], list[int]] = {}  # by terms, rising: hundreds of classes have many rows
     for i, row in enumerate(rows):
-        partner = next((j for j in range(i + 1, len(rows)) if _terms(rows[j]) == _terms(row, -1)), None)
-        if partner is not None and not _positive(row):
+        places.setdefault(_terms(row), []).append(i)
+    for i, row in enumerate(rows):
+        if _positive(row):
+            continue
+        own, others = places[_terms(row)], places.get(_terms(row, -1), [])
+        after = bisect_right(others, i)
+        if after < len(others):
+            partner = others[after]
             rows[i], rows[partner] = rows[partner], row
+            own.remove(i)
+            insort(own, partner)
+            others.remove(partner)
+            insort(others, i)
     return replace(claim, then=tuple(rows))
 
 

@@ -1,6 +1,6 @@
 """Fitted tree ensembles of other libraries as a layer of an encoder, exact on every row: `convert`, `assert_same`."""
 
 from smilenn.model.trees.convert import assert_same, convert
-from smilenn.model.trees.forest import Column, Forest
+from smilenn.model.trees.forest import Column, Forest, Gaps
 
-__all__ = ["Column", "Forest", "assert_same", "convert"]
+__all__ = ["Column", "Forest", "Gaps", "assert_same", "convert"]

@@ -9,11 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from smilenn.errors import SmileError
 from smilenn.model.trees.forest import NAMELESS, Builder, Column, Forest, Leaf, Split, at_most
 
 TOLERANCE = 1e-5
+LINKS = {
+    **dict.fromkeys(("RMSE", "MAE", "Quantile", "Huber", "MAPE", "LogCosh", "Expectile", "Lq"), "number"),
+    **dict.fromkeys(("Poisson", "Tweedie"), "log"),
+    **dict.fromkeys(("Logloss", "CrossEntropy"), "odds"),
+    "MultiClass": "scores",
+}
+
+
+Places = tuple[dict[int, int], set[int]]
+"""The table's column of each number, and the columns whose missing cells go right."""
 
 
 def convert(model: Any, columns: Sequence[Column], inputs: int) -> Forest:
@@ -23,15 +34,16 @@ def convert(model: Any, columns: Sequence[Column], inputs: int) -> Forest:
     if features.get("categorical_features") or features.get("text_features") or features.get("embedding_features"):
         raise SmileError("CatBoost turns categories, text and embeddings into numbers of its own; pass them one-hot.")
     place = {f["feature_index"]: f["flat_feature_index"] for f in features["float_features"]}
+    right = {f["flat_feature_index"] for f in features["float_features"] if f.get("nan_value_treatment") == "AsTrue"}
     builder = Builder(inputs, columns)
     scale, bias = stored["scale_and_bias"]
     trees = [[] for _ in bias]
     for tree in stored["oblivious_trees"] if "oblivious_trees" in stored else stored["trees"]:
         for k, own in enumerate(trees):
             own.append(
-                _symmetric(builder, tree, place, k, len(bias), scale)
+                _symmetric(builder, tree, (place, right), k, len(bias), scale)
                 if "splits" in tree
-                else _grown(builder, tree, place, k, scale)
+                else _grown(builder, tree, (place, right), k, scale)
             )
     return builder.forest(trees, [float(b) for b in bias], TOLERANCE)
 
@@ -43,8 +55,24 @@ def _stored(model: Any) -> dict[str, Any]:
         return json.loads(path.read_text(encoding="utf-8"))
 
 
+def category_codes(model: Any, frame: pd.DataFrame) -> dict[int, dict[str, int]]:
+    """None: CatBoost's own categories are refused."""
+    return {}
+
+
+def link(model: Any) -> str:
+    """What the raw sum is: a number, its logarithm, the log-odds of the second class, a score for each class."""
+    name = str(model.get_all_params()["loss_function"]).split(":")[0]
+    if name not in LINKS:
+        raise SmileError(
+            f"What CatBoost makes of raw values under the loss {name!r} is not known here; fit with one such as "
+            "'RMSE', 'Poisson', 'Logloss' or 'MultiClass'."
+        )
+    return LINKS[name]
+
+
 def _symmetric(
-    builder: Builder, tree: dict[str, Any], place: dict[int, int], k: int, kinds: int, scale: float
+    builder: Builder, tree: dict[str, Any], places: Places, k: int, kinds: int, scale: float
 ) -> tuple[list[int], list[float], list[int]]:
     """Level i decides bit i of a leaf's number; a node is (levels that are left, bits so far)."""
     splits, values = tree["splits"] or [], tree["leaf_values"]
@@ -55,14 +83,15 @@ def _symmetric(
             return Leaf(float(values[number * kinds + k]) * scale, number)
         split = splits[level - 1]
         threshold = at_most(float(np.float32(split["border"])))
-        where = builder.place(place[split["float_feature_index"]])
-        return Split((where,), threshold, (level - 1, number), (level - 1, number + (1 << level - 1)))
+        column = places[0][split["float_feature_index"]]
+        left, right = (level - 1, number), (level - 1, number + (1 << level - 1))
+        return builder.split(column, threshold, left, right, missing_left=column not in places[1])
 
     return builder.tree((len(splits), 0), expand)
 
 
 def _grown(
-    builder: Builder, root: dict[str, Any], place: dict[int, int], k: int, scale: float
+    builder: Builder, root: dict[str, Any], places: Places, k: int, scale: float
 ) -> tuple[list[int], list[float], list[int]]:
     """How CatBoost numbers the leaves of such a tree is not stored."""
 
@@ -72,8 +101,8 @@ def _grown(
             return Leaf(float(value[k] if isinstance(value, list) else value) * scale, NAMELESS)
         split = node["split"]
         threshold = at_most(float(np.float32(split["border"])))
-        where = builder.place(place[split["float_feature_index"]])
-        return Split((where,), threshold, node["left"], node["right"])
+        column = places[0][split["float_feature_index"]]
+        return builder.split(column, threshold, node["left"], node["right"], missing_left=column not in places[1])
 
     return builder.tree(root, expand)
 

@@ -6,7 +6,7 @@ the library names, or a tree's own value to the bit, and the sums must agree up 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ import torch
 
 from smilenn.errors import SmileError
 from smilenn.model.trees import catboost, histgb, lightgbm, xgboost
-from smilenn.model.trees.forest import NAMELESS, Column, Forest
+from smilenn.model.trees.forest import NAMELESS, Column, Forest, Gaps
 
 
 def convert(model: Any, columns: Sequence[Column] | None = None, inputs: int | None = None) -> Forest:
@@ -25,19 +25,26 @@ def convert(model: Any, columns: Sequence[Column] | None = None, inputs: int | N
     Parameters
     ----------
     columns : where each column of the model's table lies among the `inputs` coordinates of the layer: a place, or of a
-        column of categories the places of its codes; without it the same places in the same order.
+        column of categories the places of its codes, as a list or as {code: place}; without it the same places in the
+        same order.
     inputs : how many coordinates the layer reads; without it the model's columns or those that are named.
     """
-    library = _library(model)
-    count = _width(model)
+    library = library_of(model)
+    count = width_of(model)
     columns = list(range(count)) if columns is None else list(columns)
     if len(columns) != count:
         raise SmileError(f"The model has {count} columns and {len(columns)} are described; describe every one.")
-    flat = [place for column in columns for place in ([column] if isinstance(column, int) else column)]
+    flat = [place for column in columns for place in _places(column)]
     width = max(flat) + 1 if inputs is None else inputs
     if min(flat) < 0 or max(flat) >= width:
         raise SmileError(f"The layer reads {width} coordinates; a column lies outside of them.")
     return library.convert(model, columns, width)
+
+
+def _places(column: Column) -> Sequence[int]:
+    if isinstance(column, int | Gaps):
+        return [column] if isinstance(column, int) else [column.low, column.high]
+    return list(column.values()) if isinstance(column, Mapping) else column
 
 
 def assert_same(forest: Forest, model: Any, x: Any, y: np.ndarray) -> None:
@@ -45,7 +52,7 @@ def assert_same(forest: Forest, model: Any, x: Any, y: np.ndarray) -> None:
 
     `x` are rows as the model takes them, `y` [B, inputs] the same rows as the layer does.
     """
-    library, given = _library(model), torch.as_tensor(np.asarray(y, dtype=np.float64))
+    library, given = library_of(model), torch.as_tensor(np.asarray(y, dtype=np.float64))
     leaves, layers = forest.layer.leaves_and_sums(given)
     found, own, each = leaves.numpy(), layers.numpy(), _values(forest)
     if library is histgb:
@@ -92,7 +99,7 @@ def _refuse(wrong: np.ndarray, what: str) -> None:
         raise SmileError(f"Row {row} {what} in tree {tree}; the trees were not converted exactly.")
 
 
-def _library(model: Any) -> ModuleType:
+def library_of(model: Any) -> ModuleType:
     """The converter for a model, by the package of its class."""
     package, name = type(model).__module__.split(".")[0], type(model).__name__
     if package == "sklearn" and name.startswith("HistGradientBoosting"):
@@ -106,7 +113,7 @@ def _library(model: Any) -> ModuleType:
     return known[package]
 
 
-def _width(model: Any) -> int:
+def width_of(model: Any) -> int:
     """The number of the model's columns."""
     for name in ("n_features_in_", "n_features_", "num_feature", "num_features"):
         count: Any = getattr(model, name, None)

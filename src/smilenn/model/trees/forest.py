@@ -9,7 +9,7 @@ category   right if it is one of a set: the largest of the set's 0/1 coordinates
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,8 +18,35 @@ from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.model.encoders.trees import LEAF, Trees
 
-Column = int | Sequence[int]
-"""Where a column of the learner is found in y: a place, or of a category the places of its codes 0, 1, …"""
+MISSING = -1  # the code of a missing category
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """A number in [lo, hi] that may be missing: `low` is a place of y that then lies below lo, `high` one above hi.
+
+    Where the number is known both are the number, so a split asks the place on whose side missing cells go.
+    """
+
+    low: int
+    high: int
+    lo: float
+    hi: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """What missing cells are in the two places: beyond all thresholds, once these are cut to [below lo, hi]."""
+        away = 4 * (1 + 2.0**-20 * max(abs(self.lo), abs(self.hi)))
+        return self.lo - away, self.hi + away
+
+    def cut(self, theta: float) -> float:
+        """A threshold that decides alike for every number in [lo, hi]."""
+        return min(max(theta, (self.lo + self.ends[0]) / 2), self.hi)
+
+
+Column = int | Sequence[int] | Mapping[int, int] | Gaps
+"""Where a column of the learner is found in y: a place, two of a number that may be missing, or of a category the
+places of its codes 0, 1, …, or of those that occur."""
 
 
 NAMELESS = -1  # a leaf whose number in the library is not known
@@ -62,14 +89,22 @@ class Builder:
             raise SmileError(f"Column {column} is a category for the layer, but the trees compare it with a number.")
         return place
 
+    def split(self, column: int, threshold: float, left: object, right: object, *, missing_left: bool) -> Split:
+        """Left if a number is ≤ the threshold, or if it is missing and such cells go left."""
+        own = self.columns[column]
+        if not isinstance(own, Gaps):
+            return Split((self.place(column),), threshold, left, right)
+        return Split((own.low if missing_left else own.high,), own.cut(threshold), left, right)
+
     def places(self, column: int, codes: Sequence[int]) -> tuple[int, ...]:
         """Of some categories; codes that have no coordinate cannot occur."""
         known = self.columns[column]
-        if isinstance(known, int):
+        if isinstance(known, int | Gaps):
             raise SmileError(
                 f"The trees ask for categories of column {column}; pass the list of the places of its codes for it."
             )
-        return tuple(sorted(known[code] for code in codes if code < len(known)))
+        found = known if isinstance(known, Mapping) else dict(enumerate(known))
+        return tuple(sorted(found[code] for code in codes if code in found))
 
     def tree(self, root: object, expand: Expand) -> tuple[list[int], list[float], list[int]]:
         """A tree in preorder: what nodes ask, their numbers, and the library's numbers of the leaves."""
@@ -113,6 +148,19 @@ class Forest:
     layer: Trees
     leaves: list[np.ndarray]
     tolerance: float
+
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds [o] that no sum leaves, rounded outward to short numbers."""
+        layer = self.layer
+        values = np.split(layer.number[layer.split == LEAF].numpy(), np.cumsum([len(ids) for ids in self.leaves])[:-1])
+        owner = np.repeat(np.arange(layer.outputs), layer.trees)
+        least, most = (
+            np.bincount(owner, weights=[f(own) for own in values], minlength=layer.outputs) + layer.bias.numpy()
+            for f in (np.min, np.max)
+        )
+        size = np.bincount(owner, weights=[np.abs(own).max() for own in values]) + np.abs(layer.bias.numpy())
+        unit = 2.0 ** (np.frexp(np.maximum(size, 2.0**-100))[1] - 10)  # far more than sums of so many terms round by
+        return (np.floor(least / unit) - 1) * unit, (np.ceil(most / unit) + 1) * unit
 
     def in_model_units(self, domain: Domain, columns: Sequence[int]) -> Forest:
         """The same trees for inputs in model units u, where these compare raw inputs x.

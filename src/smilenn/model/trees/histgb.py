@@ -7,13 +7,15 @@ as they were seen, and one that was not seen goes where missing cells go.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from smilenn.model.trees.forest import Builder, Column, Forest, Leaf, Split
+from smilenn.domain.table import label
+from smilenn.model.trees.forest import Builder, Column, Forest, Gaps, Leaf, Split
 
 TOLERANCE = 1e-12
 FIELDS = (
@@ -56,12 +58,16 @@ class Codes:
     new: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, values: Any, count: int) -> Codes:
-        """From the values that were fitted and the number of codes of the table.
+    def of(cls, values: Any, own: Column) -> Codes:
+        """From the values that were fitted and the codes of the table: {code: place}, where codes count the fitted
+        values and then new ones, or a list of places.
 
         The trees number the values that they saw. Codes of a table are these values; other values go by their order.
         """
-        seen = tuple(range(len(values)))
+        assert not isinstance(own, int | Gaps)
+        seen, count = tuple(range(len(values))), len(own)
+        if isinstance(own, Mapping):
+            return cls(seen, tuple(code for code in own if code not in seen))
         if set(values) <= set(range(count)):
             seen = tuple(int(value) for value in values)
         return cls(seen, tuple(code for code in range(count) if code not in seen))
@@ -77,7 +83,26 @@ def codes(model: Any, columns: Sequence[Column]) -> list[Codes]:
     if model._preprocessor is None:
         return [Codes() for _ in columns]
     fitted = iter(model._preprocessor.named_transformers_["encoder"].categories_)
-    return [Codes() if isinstance(own, int) else Codes.of(next(fitted), len(own)) for own in columns]
+    return [Codes() if isinstance(own, int | Gaps) else Codes.of(next(fitted), own) for own in columns]
+
+
+def category_codes(model: Any, frame: pd.DataFrame) -> dict[int, dict[str, int]]:
+    """{column: {text: code}} of the columns of categories; the model numbers the values that it was fitted to."""
+    if model._preprocessor is None:
+        return {}
+    fitted = model._preprocessor.named_transformers_["encoder"].categories_
+    places = np.flatnonzero(model.is_categorical_).tolist()
+    return {
+        i: {label(v): k for k, v in enumerate(values) if not pd.isna(v)}
+        for i, values in zip(places, fitted, strict=True)
+    }
+
+
+def link(model: Any) -> str:
+    """What the raw sum is: a number, its logarithm, the log-odds of the second class, a score for each class."""
+    if hasattr(model, "classes_"):
+        return "odds" if len(model.classes_) == 2 else "scores"
+    return "log" if model.loss in ("poisson", "gamma") else "number"
 
 
 def _tree(builder: Builder, predictor: Any, known: Sequence[Codes]) -> tuple[list[int], list[float], list[int]]:
@@ -91,7 +116,8 @@ def _tree(builder: Builder, predictor: Any, known: Sequence[Codes]) -> tuple[lis
         if leaf[at]:
             return Leaf(value[at], at)
         if not category[at]:
-            return Split((builder.place(column[at]),), theta[at], left[at], right[at])
+            go = bool(missing_left[at])
+            return builder.split(column[at], theta[at], left[at], right[at], missing_left=go)
         left_codes = known[column[at]].left(bits[chosen[at]], missing=bool(missing_left[at]))
         return Split(builder.places(column[at], left_codes), 0.5, right[at], left[at])
 

@@ -10,12 +10,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from smilenn.domain.table import label
 from smilenn.errors import SmileError
 from smilenn.model.trees.forest import Builder, Column, Forest, Leaf, Split
 
 TOLERANCE = 1e-12
 ZERO = float(np.float32(1e-35))
+NUMBERS = ("regression", "regression_l1", "huber", "fair", "quantile", "mape", "lambdarank", "rank_xendcg")
+LINKS = {
+    **dict.fromkeys(NUMBERS, "number"),
+    **dict.fromkeys(("poisson", "gamma", "tweedie"), "log"),
+    "binary": "odds",
+    "multiclass": "scores",
+}
 
 
 def convert(model: Any, columns: Sequence[Column], inputs: int) -> Forest:
@@ -30,6 +39,41 @@ def convert(model: Any, columns: Sequence[Column], inputs: int) -> Forest:
 
 def _booster(model: Any) -> Any:
     return getattr(model, "booster_", model)
+
+
+def category_codes(model: Any, frame: pd.DataFrame) -> dict[int, dict[str, int]]:
+    """{column: {text: code}} of the columns of categories: places among the categories that pandas had when the model
+    was fitted, or the whole numbers themselves.
+    """
+    booster, described = _booster(model), _booster(model).dump_model()
+    names, infos = described["feature_names"], described["feature_infos"]
+    typed = [i for i, dtype in enumerate(frame.dtypes) if isinstance(dtype, pd.CategoricalDtype)]
+    kept = booster.pandas_categorical or []
+    if len(kept) != len(typed):
+        raise SmileError(
+            f"The LightGBM model was fitted to {len(kept)} columns of pandas' type category and the table has "
+            f"{len(typed)}; give the frame that it was fitted to."
+        )
+    found = {i: {label(v): k for k, v in enumerate(values)} for i, values in zip(typed, kept, strict=True)}
+    for i, name in enumerate(names):
+        values = infos.get(name, {}).get("values")
+        if values and i not in found:
+            found[i] = {str(int(v)): int(v) for v in values if v >= 0}
+    return found
+
+
+def link(model: Any) -> str:
+    """What the raw sum is: a number, its logarithm, the log-odds of the second class, a score for each class."""
+    said = str(_booster(model).dump_model().get("objective", "none")).strip()
+    name, *options = said.split()
+    # reg_sqrt squares the sum, and another sigmoid stretches the log-odds
+    other = "sqrt" in options or (name == "binary" and "sigmoid:1" not in options)
+    if name not in LINKS or other:
+        raise SmileError(
+            f"What LightGBM makes of raw scores under the objective {said!r} is not known here; fit with one such as "
+            "'regression', 'poisson', 'binary' or 'multiclass'."
+        )
+    return LINKS[name]
 
 
 def _tree(builder: Builder, root: dict[str, Any]) -> tuple[list[int], list[float], list[int]]:
@@ -48,7 +92,10 @@ def _tree(builder: Builder, root: dict[str, Any]) -> tuple[list[int], list[float
             raise SmileError(
                 f"Column {column} of the LightGBM model takes zero for missing; fit with zero_as_missing=False."
             )
-        return Split((builder.place(column),), _threshold(float(node["threshold"])), left, right)
+        theta = _threshold(float(node["threshold"]))
+        # a model that saw no missing cell reads one as 0
+        go = bool(node["default_left"]) if node["missing_type"] == "NaN" else theta >= 0
+        return builder.split(column, theta, left, right, missing_left=go)
 
     return builder.tree(root, expand)
 

@@ -8,12 +8,29 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from smilenn.domain.table import label
 from smilenn.errors import SmileError
-from smilenn.model.trees.forest import Builder, Column, Forest, Leaf, Split, below
+from smilenn.model.trees.forest import MISSING, Builder, Column, Forest, Leaf, Split, below
 
 TOLERANCE = 1e-5
-LOGISTIC = ("binary:logistic", "reg:logistic", "binary:logitraw")
+# what the raw sum starts with, by objective: base_score b itself, ln b, ln(b / (1 − b))
+PLAIN = (
+    "reg:squarederror",
+    "reg:squaredlogerror",
+    "reg:pseudohubererror",
+    "reg:absoluteerror",
+    "reg:quantileerror",
+    "binary:hinge",
+    "multi:softmax",
+    "multi:softprob",
+    "rank:ndcg",
+    "rank:map",
+    "rank:pairwise",
+)
+LOG = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
+LOGISTIC = ("binary:logistic", "reg:logistic")
 
 
 def convert(model: Any, columns: Sequence[Column], inputs: int) -> Forest:
@@ -22,8 +39,11 @@ def convert(model: Any, columns: Sequence[Column], inputs: int) -> Forest:
     if learner["gradient_booster"]["name"] != "gbtree":
         raise SmileError("Only XGBoost's booster='gbtree' is a plain sum of trees; fit with it.")
     stored = learner["gradient_booster"]["model"]
+    _refuse_own_missing(model)
     if int(learner["learner_model_param"].get("num_target", 1)) > 1:
         raise SmileError("The XGBoost model has several targets; fit one model for each.")
+    if any(int(tree["tree_param"].get("size_leaf_vector", 1)) > 1 for tree in stored["trees"]):
+        raise SmileError("The leaves of the XGBoost model hold vectors; fit with multi_strategy='one_output_per_tree'.")
     kinds = max(1, int(learner["learner_model_param"]["num_class"]))
     builder, trees = Builder(inputs, columns), [[] for _ in range(kinds)]
     rounds = _rounds(model)
@@ -44,14 +64,69 @@ def _rounds(model: Any) -> int | None:
     return None if best is None else int(best) + 1
 
 
+def category_codes(model: Any, frame: pd.DataFrame) -> dict[int, dict[str, int]]:
+    """{column: {text: code}} of the columns of categories: their places in the type of the column, or whole numbers."""
+    kinds = _booster(model).feature_types or []
+    return {i: _codes(frame.iloc[:, i]) for i, kind in enumerate(kinds) if kind == "c"}
+
+
+def _codes(column: pd.Series) -> dict[str, int]:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return {label(value): code for code, value in enumerate(column.dtype.categories)}
+    return {label(value): int(value) for value in column.unique()}
+
+
+def link(model: Any) -> str:
+    """What the raw sum is: a number, its logarithm, the log-odds of the second class, a score for each class."""
+    name = json.loads(_booster(model).save_config())["learner"]["objective"]["name"]
+    links = {
+        **dict.fromkeys(PLAIN, "number"),
+        **dict.fromkeys(LOG, "log"),
+        **dict.fromkeys(("multi:softmax", "multi:softprob"), "scores"),
+        "binary:logistic": "odds",
+    }
+    if name not in links or name == "binary:hinge":
+        raise SmileError(
+            f"What XGBoost makes of raw scores under the objective {name!r} is not known here; fit with one such as "
+            "'reg:squarederror', 'count:poisson', 'binary:logistic' or 'multi:softprob'."
+        )
+    return links[name]
+
+
 def _start(learner: dict[str, Any], kinds: int) -> list[float]:
-    """What the sums start with: `base_score`, for the logistic losses as log-odds."""
+    """What the sums start with: `base_score` in the units of the raw score."""
     text = learner["learner_model_param"]["base_score"]
     given = json.loads(text) if text.startswith("[") else [float(text)]
     scores = [float(np.float32(v)) for v in (given if isinstance(given, list) else [given])]
-    if learner["objective"]["name"] in LOGISTIC:
-        scores = [math.log(score / (1 - score)) for score in scores]
+    name = learner["objective"]["name"]
+    scores = [_raw(score, name) for score in scores]
     return scores * kinds if len(scores) == 1 else scores
+
+
+def _raw(score: float, name: str) -> float:
+    """A base score as a raw score."""
+    if name in PLAIN:
+        return score
+    try:
+        if name in LOG:
+            return math.log(score)
+        if name in LOGISTIC:
+            return math.log(score / (1 - score))
+    except (ValueError, ZeroDivisionError):
+        raise SmileError(f"The base_score {score:g} of the XGBoost model has no raw score under {name!r}.") from None
+    raise SmileError(
+        f"What the raw score of XGBoost's objective {name!r} starts with is not known here, or depends on the version; "
+        "fit with one such as 'reg:squarederror', 'binary:logistic' or 'count:poisson'."
+    )
+
+
+def _refuse_own_missing(model: Any) -> None:
+    """An estimator may call a number missing, which then goes its own way whatever the thresholds say."""
+    missing = getattr(model, "missing", None)
+    if missing is not None and not math.isnan(float(missing)):
+        raise SmileError(
+            f"The XGBoost model reads {float(missing):g} as missing; fit it with missing=nan and cells that are empty."
+        )
 
 
 def _tree(builder: Builder, tree: dict[str, Any]) -> tuple[list[int], list[float], list[int]]:
@@ -64,9 +139,10 @@ def _tree(builder: Builder, tree: dict[str, Any]) -> tuple[list[int], list[float
         if left < 0:
             return Leaf(number, at)
         column = tree["split_indices"][at]
+        go = bool(tree["default_left"][at])
         if tree["split_type"][at]:
-            return Split(builder.places(column, chosen[at]), 0.5, left, right)
-        return Split((builder.place(column),), below(number), left, right)
+            return Split(builder.places(column, chosen[at] + ([] if go else [MISSING])), 0.5, left, right)
+        return builder.split(column, below(number), left, right, missing_left=go)
 
     return builder.tree(0, expand)
 

@@ -1,0 +1,183 @@
+"""Columns as people write them: thousands, decimal commas, currencies, dates with the day or the month first."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smilenn import Fair, Monotone, SmileClassifier, SmileError, SmileRegressor
+from smilenn.domain import Domain, Feature
+from smilenn.domain.cells import origin_of, read_cells
+from smilenn.domain.idle import idle_columns
+from smilenn.domain.written import date_style, doubt, number_style, plain, style_in, words_of
+from smilenn.estimators.learned import ColumnWarning, learned
+from smilenn.estimators.options import Columns
+from smilenn.estimators.store import load
+
+ROWS = 60
+
+
+def column(write, seed=0):
+    """Numbers written in some way, and the numbers."""
+    values = np.random.default_rng(seed).integers(100, 99_999, ROWS)
+    return pd.Series([write(int(v)) for v in values]), values.astype(float)
+
+
+NUMBERS = {
+    "88,049": (lambda v: f"{v:,}", "written 1,000", 1),
+    "$1,200": (lambda v: f"${v:,}", "$, written 1,000", 1),
+    "€12": (lambda v: f"€{v}", "€, written 1,000", 1),
+    "12 €": (lambda v: f"{v} €", "€, written 1,000", 1),
+    "-£5": (lambda v: f"-£{v:,}", "£, written 1,000", -1),
+    "1,200.5": (lambda v: f"{v:,}.5", "written 1,000", None),
+    "12,5": (lambda v: f"{v / 100:.2f}".replace(".", ","), "written 0,5", 0.01),
+    "1.200,50 €": (lambda v: f"{v:,}".replace(",", ".") + ",00 €", "€, written 0,5", 1),
+    "12,5%": (lambda v: f"{v / 100:.2f}%".replace(".", ","), "%, written 0,5", 0.01),
+    "12%": (lambda v: f"{v}%", "%", 1),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_are_read_as_they_are_written(name):
+    write, unit, scale = NUMBERS[name]
+    cells, values = column(write)
+    wanted = values + 0.5 if scale is None else values * scale
+    domain = Domain.from_data(pd.DataFrame({"a": cells}))
+    assert domain.features[0].unit == unit and domain.features[0].kind == "continuous"
+    assert np.allclose(domain.read(pd.DataFrame({"a": cells}))[:, 0], wanted, rtol=1e-15)
+    # each cell by itself, plain numbers too, in any company
+    assert np.allclose(domain.read(pd.DataFrame({"a": cells[3:4]}))[:, 0], wanted[3:4], rtol=1e-15)
+    assert domain.read(pd.DataFrame({"a": [1234.5]}))[0, 0] == 1234.5
+    assert Domain.from_json(domain.to_json()) == domain
+
+
+DATES = {
+    "31/01/2020": ("%d/%m/%Y", "dd/mm/yyyy"),
+    "31.01.2020": ("%d.%m.%Y", "dd.mm.yyyy"),
+    "01/31/2020": ("%m/%d/%Y", "mm/dd/yyyy"),
+    "31-01-2020": ("%d-%m-%Y", "dd-mm-yyyy"),
+}
+
+
+@pytest.mark.parametrize("name", DATES)
+def test_dates_are_read_as_they_are_written(name):
+    written, style = DATES[name]
+    days = pd.date_range("2020-01-30", periods=ROWS)
+    frame = pd.DataFrame({"a": days.strftime(written)})
+    domain = Domain.from_data(frame)
+    assert domain.features[0].unit == f"days since 2020-01-30, written {style}"
+    assert domain.read(frame)[:, 0].tolist() == list(range(ROWS))
+    # a date of an earlier day of the month alone, one in the other form, and a time of pandas
+    for cells in (frame["a"][2:3], pd.Series(["2020-02-01"]), pd.Series([days[2]])):
+        assert domain.read(pd.DataFrame({"a": cells}))[:, 0].tolist() == [2.0]
+
+
+def test_a_date_that_does_not_exist_is_refused():
+    with pytest.raises(SmileError, match="Column 'a' holds a date that cannot be read"):
+        Domain.from_data(pd.DataFrame({"a": ["31/02/2020", "01/02/2020"]}))
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["01/02/2020", "03/04/2020"], "nothing tells day and month apart in '01/02/2020'; write them as 2020-01-31"),
+        (["31/01/2020", "01/31/2020"], "look like dates in two orders of day and month"),
+        (["1.200 €", "3.400 €"], "the point of '1.200 €' may stand between thousands or before decimals"),
+        (["12 kg", "13 kg"], "numbers with 'kg' behind them; take it off"),
+        (["$12", "13"], "such as '$12', are amounts that are not all written one way"),
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_not_read(cells, said):
+    assert not number_style(cells) and not date_style(cells)
+    assert said in doubt(cells)
+
+
+@pytest.mark.parametrize("cells", [["red", "blue"], ["A12", "B13"], ["10-20", "20-30"], ["1,2,3"], ["0,123.4"], [""]])
+def test_other_texts_stay_names_without_a_word(cells):
+    assert not number_style(cells) and not date_style(cells) and not doubt(cells)
+
+
+def test_units_that_only_look_like_it_read_nothing():
+    """A unit is free text: nothing of a longer one is taken for a way to write, or repeated as a sentence."""
+    for unit in (
+        "$€, written 1,000",
+        ", written 1,000",
+        "written 1,000, proved",
+        "x, written 0,5",
+        "$, written 1,000 ",
+    ):
+        assert not style_in(unit) and not words_of(unit) and plain("1,000", unit) == "1,000"
+    for unit in ("days since 2020-01-31, certified", "days since 2020-01-31, written by me", "days since 2020-01-31,"):
+        assert origin_of(Feature("a", unit=unit)) is None
+
+
+def test_a_cell_that_is_written_in_another_way_is_named():
+    feature = Feature("a", lo=0, hi=9, unit="$, written 1,000")
+    with pytest.raises(SmileError, match=r"Row 8, column 'a' holds the text '€5' among numbers"):
+        read_cells(feature, pd.Series(["$4", "€5"]), first_row=7)
+    with pytest.raises(SmileError, match="units names 'a', whose cells are 'written 1,000'; leave it out there"):
+        Domain.from_data(pd.DataFrame({"a": ["1,000", "2,000"]}), units={"a": "euros"})
+
+
+def test_the_warning_names_a_cell_and_its_number():
+    cells, _ = column(lambda v: f"{v:,}")
+    frame = pd.DataFrame({"a": cells, "price": [f"${i}" for i in range(ROWS)]})
+    with pytest.warns(ColumnWarning) as caught:
+        learned(frame, Columns(), (), missing="indicator", unknown="other")
+    said = [str(one.message) for one in caught]
+    assert any("which is read as the number" in one and "if its comma stands before decimals" in one for one in said)
+    assert "Column 'price' holds '$10', which is read as the number 10 in $." in said
+
+
+def test_columns_that_cannot_be_read_are_left_out_with_the_cause():
+    cells = [f"{i % 12 + 1:02d}/{i // 12 + 1:02d}/2020" for i in range(ROWS)]
+    (found,) = idle_columns(pd.DataFrame({"when": cells, "x": range(ROWS)}))
+    assert found.sentence().startswith(
+        "Column 'when' looks like an identifier; it is left out: its cells look like dates"
+    )
+
+
+def test_the_sentence_of_a_certificate_says_what_the_number_is(tmp_path):
+    rng = np.random.default_rng(0)
+    income = rng.integers(100, 90_000, 80)
+    frame = pd.DataFrame({"income": [f"${v:,}" for v in income], "x": rng.normal(size=80)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SmileRegressor(increasing=["income"], time_limit=4, certify_limit=4, random_state=0)
+        model.fit(frame, pd.Series(income / 1e4 + rng.normal(size=80), name="limit"))
+    assert "'income' is in $, and '1,000' is read as 1000" in model.certificate_.statement
+    assert "($, written 1,000)" in model.certificate_.statement
+    model.save(tmp_path / "m")
+    again = load(tmp_path / "m")
+    plain_frame = frame.assign(income=income)
+    assert np.array_equal(again.predict(frame), again.predict(plain_frame))
+
+
+# ---- rules and classes by the hundred -------------------------------------------------------------------------------
+
+
+def test_a_rule_on_a_column_of_names_shows_a_few():
+    domain = Domain((Feature("city", "category", categories=tuple(f"city {i}" for i in range(1500))),))
+    with pytest.raises(SmileError, match=r"'city 5', …\]\}\) with all 1500 values, lowest first\.$") as error:
+        Monotone("city").lower(domain)
+    assert len(str(error.value)) < 250
+    small = Domain((Feature("size", "category", categories=("L", "M", "S")),))
+    with pytest.raises(SmileError, match=r"order=\{'size': \['L', 'M', 'S'\]\}\), lowest first"):
+        Monotone("size").lower(small)
+
+
+def test_classes_that_are_nearly_as_many_as_rows_are_refused_at_once():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=500), "group": rng.choice(["a", "b"], 500)})
+    with pytest.raises(SmileError, match=r"different values in 500 rows.*if it is a number, use SmileRegressor"):
+        SmileClassifier(properties=[Fair(["group"], eps=0.5)]).fit(frame, rng.integers(0, 1000, 500))
+    with pytest.raises(SmileError, match="too many to be classes; merge rare values, or predict another column"):
+        SmileClassifier().fit(frame, [f"name {i}" for i in range(500)])
+
+
+def test_rules_on_every_margin_of_very_many_classes_are_refused_at_once():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=2000), "group": rng.choice(["a", "b"], 2000)})
+    with pytest.raises(SmileError, match=r"Fair is about every margin between two of 400 classes, .* 79,800; merge"):
+        SmileClassifier(properties=[Fair(["group"], eps=0.5)]).fit(frame, np.arange(2000) % 400)
