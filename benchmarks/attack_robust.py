@@ -81,10 +81,14 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         """All pairs of both."""
-        both = [
-            getattr(self, name) + getattr(other, name) for name in ("pairs", "above", "accepted", "differ", "split")
-        ]
-        return Counts(*both, np.maximum(self.most, other.most))
+        return Counts(
+            self.pairs + other.pairs,
+            self.above + other.above,
+            self.accepted + other.accepted,
+            self.differ + other.differ,
+            self.split + other.split,
+            np.maximum(self.most, other.most),
+        )
 
     def sentence(self) -> str:
         """In words."""

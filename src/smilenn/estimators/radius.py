@@ -154,9 +154,10 @@ def refuse_blocked(moved: Sequence[str], domain: Domain, norm: Norm) -> None:
     free = [f.name for f in domain.features if f.kind == "continuous" and f.lo < f.hi]
     own = ", ".join(f"{name!r}: 0.1" for name in free[:3]) + (", …" if len(free) > 3 else "")
     cure = f"fit with one that names these, such as Robust({{{own}}}{', norm=2' * (norm == 2)})"
+    pixels = "if the columns are pixels, fit with Network(encoder='image')"
     raise SmileError(
         f"The certified property moves {listed(moved)} too, {what}. A radius is about continuous columns alone; "
-        f"{cure if free else 'this model has none'}."
+        f"{cure if free else pixels}."
     )
 
 

@@ -45,8 +45,8 @@ def _nothing_moves(domain: Domain, chosen: Sequence[str]) -> str:
     if whole is None:
         return f"{start}; the features are {known}, so leave norm=2 out."
     return (
-        f"{start}; the features are {known}. If whole numbers are measurements, say so, as in "
-        f"domain=Columns(kinds={{{whole!r}: 'continuous'}}); else leave norm=2 out."
+        f"{start}; the features are {known}. If they are pixels, fit with Network(encoder='image'); if whole numbers "
+        f"are measurements, say so, as in domain=Columns(kinds={{{whole!r}: 'continuous'}}); else leave norm=2 out."
     )
 
 
