@@ -14,7 +14,8 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -38,6 +39,7 @@ OPTIONS: dict[str, tuple[int, tuple[int, ...], float] | None] = {
     "two-slow": (2, (128, 64), 0.01),
 }
 Table = tuple[np.ndarray, np.ndarray, float]
+Chosen = Callable[[Domain, Sequence[Claim], int, Outputs, Design], Any]
 
 
 def tables() -> dict[str, Table]:
@@ -52,13 +54,12 @@ def tables() -> dict[str, Table]:
     return {"digits": (pixels[order][:, columns] / 16, digit[order], 0.1), "made": (x, y, 0.02)}
 
 
-def several_nets(nets: int, units: tuple[int, ...], rate: float):  # noqa: ANN201
+def several_nets(nets: int, units: tuple[int, ...], rate: float) -> Chosen:
     """What stands for `class_net_for` in the recipe."""
+    sizes = nets, units, distances.SIZES["cpu"][2]
 
-    def chosen(domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs, design: Design):  # noqa: ANN202
-        return distances.table_net(
-            domain, claims, rows, outputs, sizes=(nets, units, distances.SIZES["cpu"][2]), rate=rate
-        )
+    def chosen(domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs, _: Design) -> Any:
+        return distances.table_net(domain, claims, rows, outputs, sizes, rate)
 
     return chosen
 

@@ -33,6 +33,7 @@ from smilenn.estimators.parameters import Parameters, check_parameters
 from smilenn.estimators.quality import quality_of, warn_of_shortfall
 from smilenn.estimators.reading import read_table
 from smilenn.estimators.rules import IMAGE_STEPS, Directions, Names, Stated, all_stated, completed
+from smilenn.estimators.spacing import warn_of_small_deltas
 from smilenn.estimators.start import Known, check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, TaskName
@@ -200,6 +201,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             check_task(known, target, claims)
         outside = outside_mode(self.out_of_bounds, claims, domain)
         x, weight = domain.encode(frame, out_of_bounds=outside), read.weight
+        warn_of_small_deltas(self.all_properties(), domain, x)
         for found in contradictions(claims, domain, x, target):
             warnings.warn(found.sentence(), TrendWarning, stacklevel=2)
         rows = (x, target.y)

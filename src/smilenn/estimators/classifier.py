@@ -25,6 +25,7 @@ from smilenn.estimators.radius import (
     Steps,
     Unit,
     blocking,
+    check_norm,
     least_radius,
     radii,
     reaching,
@@ -160,6 +161,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         With `delta`, in the units of the columns, True means that every input whose continuous columns lie within delta
         of the row's, in this `norm`, gets the same label: those rows whose `certified_radius` is delta or more.
         """
+        check_norm(norm)
         if delta is not None:
             asked = read_number(delta, "predict_certified", "delta", sign="positive")
             steps = reaching(self._stated_steps(norm, "raw"), asked)
@@ -204,6 +206,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         float 0.1 and the promise is about one tenth exactly, as that of `predict_certified` is. Several steps are
         rounded down, so three steps of 0.1 are a little less than 0.3.
         """
+        check_norm(norm)
         if unit not in get_args(Unit):
             raise SmileError(f"unit is {unit!r}; choose 'raw' or 'delta'.")
         return self._radius(self.outputs(X), self._stated_steps(norm, unit), self.outside_)

@@ -24,7 +24,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,6 +43,12 @@ LEAST = 2.0**-1000  # far above the distance of subnormal numbers
 
 
 Sizes = Mapping[str, Fraction]
+
+
+def check_norm(norm: Any) -> None:
+    """Raise if a norm is none of the two there are."""
+    if norm not in ("inf", 2) or isinstance(norm, bool):
+        raise SmileError(f"norm is {norm!r}; choose 'inf', each column by itself, or 2, all columns together.")
 
 
 @dataclass(frozen=True)

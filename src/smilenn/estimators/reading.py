@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from smilenn.domain import Domain
+from smilenn.domain import Domain, idle_columns
 from smilenn.errors import SmileError
 from smilenn.estimators.checks import check_inputs, check_target, check_weights
 from smilenn.estimators.learned import as_pixels, learned, named_columns
@@ -81,8 +81,14 @@ class Read:
             return estimator.lower_on(estimator.all_properties(), domain, self.columns, outputs, image=self.image)
         except SmileError as error:
             if self.named:
-                raise
+                raise self._explained(error, domain) from None
             raise SmileError(f"{error} ({HINT} set_output(transform='pandas').)") from None
+
+    def _explained(self, error: SmileError, domain: Domain) -> SmileError:
+        """An error about a column that was left out, with why it was; another error as it is."""
+        known = {name for feature in domain.features for name in feature.raw_columns}
+        gone = [one for one in idle_columns(self.frame) if one.column not in known and repr(one.column) in str(error)]
+        return SmileError(f"{gone[0].sentence()} {error}") if gone else error
 
 
 def read_table(
