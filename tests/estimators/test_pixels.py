@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import smilenn
 from smilenn import Network
 from smilenn.cli import app
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Feature
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.learned import as_pixels
@@ -121,7 +121,7 @@ def test_texts_are_no_pixels():
         ([Robust(1)], Network(encoder="none"), Columns()),
         ([Robust(1)], Network(boxes="paper"), Columns()),
         ([Robust(1)], Network(), Columns(kinds={"p1": "category"})),
-        ([Robust(1)], Network(), Domain.box([0] * 64, [1] * 64, kinds=["integer"] * 64)),
+        ([Robust(1)], Network(), Domain(tuple(Feature(f"p{i}", "integer", 0, 16) for i in range(64)))),
     ],
 )
 def test_what_the_user_decides_stays(rules, network, columns):

@@ -24,7 +24,7 @@ def said(rule, rows=ROWS):
 def test_a_tenth_of_a_grey_level_is_a_tenth_of_the_range():
     (text,) = said(Robust(0.5))
     assert text == (
-        "Robust lets 'p' change by 0.5, less than the step between their values, which are whole numbers at least 51 "
+        "Robust lets 'p' change by 0.5, less than the step between its values, which are whole numbers at least 51 "
         "apart; did you mean 127.5 of 255?"
     )
 
@@ -42,3 +42,8 @@ def test_larger_ones_and_other_columns_get_none(rule):
 
 def test_constant_columns_get_none():
     assert said(Robust(0.1), np.array([[3.0, 0.5], [3.0, 0.25]])) == []
+
+
+def test_a_pixel_of_few_values_is_no_reason():
+    rows = np.array([[0.0, 0.0], [1.0, 9.0], [2.0, 9.0]])
+    assert said(Robust(1), rows) == [] and len(said(Robust(0.5), rows)) == 1

@@ -121,7 +121,8 @@ def _correlations(x: np.ndarray, moving: np.ndarray, side: int) -> tuple[float, 
 
 def check_pixels(domain: Domain) -> None:
     """Raise where a table is not of pixels: it has categories, missing cells, or no square number of columns."""
-    names = [feature.name for feature in domain.features if feature.kind == "category" or feature.categories]
+    absent = set(domain.indicators.values())
+    names = [f.name for f in domain.features if (f.kind == "category" or f.categories) and f.name not in absent]
     if names:
         raise SmileError(
             f"Network(encoder='image') is for pixels, and {listed(names, 3)} {_holds(names)} categories; leave such "

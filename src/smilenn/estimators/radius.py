@@ -38,6 +38,7 @@ from smilenn.rounding import round_down, round_up
 
 Norm = Literal["inf", 2]
 Unit = Literal["raw", "delta"]
+COLUMNS: dict[Norm, str] = {"inf": "radius", 2: "radius_2"}  # what radii are called beside predictions
 MOST_STEPS = 2**20
 LEAST = 2.0**-1000  # far above the distance of subnormal numbers
 

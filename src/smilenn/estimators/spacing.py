@@ -1,7 +1,9 @@
 """A `Robust` whose delta is below the step between the values of a column: pixels of 0 to 255 and a delta of 0.1.
 
 Of whole numbers v_1 < v_2 < … in a continuous column the step is min (v_{k+1} − v_k). A smaller delta relates no two
-values of the table, so the rule is easily kept and says little. Mostly the delta was meant as a share of the range.
+values of the table, so the rule is easily kept and says little. Mostly the delta was meant as a share of the range. Of
+one delta for many columns nothing is said unless it is below the step of all of them: a pixel that is rarely grey may
+have few values.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -39,9 +42,9 @@ def warn_of_small_deltas(properties: Sequence[Property], domain: Domain, x: np.n
     robust = [item for item in properties if isinstance(item, Robust)]
     known = _spacings(domain, x) if robust else {}
     for item in robust:
-        deltas = _deltas(item, domain)
-        small = {name: delta for name, delta in deltas.items() if name in known and delta < known[name].step}
-        if small:
+        deltas = {name: delta for name, delta in _deltas(item, domain).items() if name in known}
+        small = {name: delta for name, delta in deltas.items() if delta < known[name].step}
+        if small and (isinstance(item.delta, tuple) or len(small) == len(deltas)):
             warnings.warn(_sentence(item, small, known), DeltaWarning, stacklevel=3)
 
 
@@ -60,10 +63,10 @@ def _spacing(values: np.ndarray) -> Spacing:
 def _deltas(item: Robust, domain: Domain) -> dict[str, Fraction]:
     """How far a rule moves each continuous feature, in raw units."""
     if isinstance(item.delta, tuple):
-        sizes = {str(name): high for name, _, high in item.delta}
+        sizes: dict[str, Any] = {str(name): high for name, _, high in item.delta}
     else:
-        chosen = [f.name for f in domain.features] if item.features is None else map(str, item.features)
-        sizes = dict.fromkeys(chosen, item.delta)
+        chosen = [f.name for f in domain.features] if item.features is None else [str(name) for name in item.features]
+        sizes = {name: item.delta for name in chosen}
     moved = [f for f in domain.features if f.name in sizes and f.kind == "continuous"]
     return {f.name: found for f in moved if (found := raw_amount(sizes[f.name], f)) > 0}
 
@@ -72,7 +75,8 @@ def _sentence(item: Robust, small: dict[str, Fraction], known: dict[str, Spacing
     """What is small, and what may have been meant."""
     delta, step = float(max(small.values())), min(known[name].step for name in small)
     span = max(known[name].span for name in small)
-    start = f"Robust lets {listed(small, 3)} change by {delta:g}, less than the step between their values, which are "
+    whose = "its" if len(small) == 1 else "their"
+    start = f"Robust lets {listed(small, 3)} change by {delta:g}, less than the step between {whose} values, which are "
     start += f"whole numbers at least {step:g} apart"
     share = not isinstance(item.delta, (str, tuple)) and delta < 1 and delta * span >= step
     return f"{start}; did you mean {delta * span:g} of {span:g}?" if share else f"{start}; give a larger delta."
