@@ -32,6 +32,7 @@ from smilenn.train.recipes.task import Design
 # nets, units of each, learning rate; the first is one net as of two classes
 OPTIONS: dict[str, tuple[int, tuple[int, ...], float] | None] = {
     "one": None,
+    "one-wide": (1, (256, 128), 0.02),
     "two": (2, (128, 64), 0.02),
     "four": (4, (128, 64), 0.02),
     "two-wide": (2, (256, 64), 0.02),
@@ -87,11 +88,13 @@ def main() -> None:
     """A line for each table, option and seed."""
     parser = argparse.ArgumentParser(description="Wide tables.")
     parser.add_argument("options", nargs="*", default=list(OPTIONS))
+    parser.add_argument("--tables", nargs="*", default=list(tables()))
     parser.add_argument("--seeds", type=int, nargs="*", default=[0])
     asked = parser.parse_args()
     torch.set_num_threads(1)
     for seed in asked.seeds:
-        for name, table in tables().items():
+        for name in asked.tables:
+            table = tables()[name]
             for option in asked.options:
                 print(f"{name}, {option}, seed {seed}: {judged(option, table, seed)}", flush=True)
 
