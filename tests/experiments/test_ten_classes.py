@@ -29,7 +29,7 @@ def test_a_quick_cell(monkeypatch):
     assert row["clean"] >= row["certified_0.1"] >= row["certified_0.2"] >= row["certified_0.3"]
     assert row["certified_0.1"] >= row["least_0.1"] and row["accepted"] >= row["certified_0.1"]
     page = "\n\n".join(ten_classes.report([row]))
-    assert "SortNet, published* | each | – | 98.14" in page and "GloRo" in page
+    assert "SortNet, published* | 0.1 | 99.01 | 98.14" in page and "GloRo" in page
     assert f"| SMiLE, distances | 0.1 | {100 * row['clean']:.2f} | {100 * row['certified_0.1']:.2f} |" in page
     assert f"| {100 * row['accepted']:.2f} | {100 * row['accepted_right']:.2f} |" in page
 

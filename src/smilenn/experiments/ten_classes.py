@@ -43,7 +43,7 @@ JUDGED: dict[Norm, tuple[float, ...]] = {"inf": (0.1, 0.2, 0.3), 2: (0.3, 1.58)}
 TITLE = {"ten-distances": "SMiLE, distances", "ten-contractions": "SMiLE, contractions", LOCAL: "CROWN-IBP, ours"}
 # per cent of all test images of MNIST, as their authors print them, certified image by image: by the δ of a network of
 # its own, clean (None where it was not looked up) and certified. SortNet: arXiv 2210.01787 and the training logs of its
-# repository; l∞-distance nets: arXiv 2110.06850 and README of L_inf-dist-net-v2; CROWN-IBP: abstract of arXiv 1906.06316
+# repository; l∞-distance nets: arXiv 2110.06850 and README of L_inf-dist-net-v2; CROWN-IBP: arXiv 1906.06316, abstract
 PUBLISHED: dict[Norm, dict[str, dict[float, tuple[float | None, float]]]] = {
     "inf": {
         "SortNet": {0.1: (99.01, 98.14), 0.3: (98.46, 93.40)},
