@@ -92,7 +92,7 @@ def test_classes_have_probability_and_whether_the_label_is_certified(classifier)
     labels, certified = model.predict_certified(frame.iloc[:40])
     assert [one["prediction"] for one in found] == labels.tolist()
     assert [one["certified"] for one in found] == certified.tolist()
-    assert [one["accepted"] for one in found] == (model.predict_or_reject(frame.iloc[:40], "no") != "no").tolist()
+    assert [one["accepted"] for one in found] == (model.predict_or_reject(frame.iloc[:40]) != "rejected").tolist()
     assert [one["probability"] for one in found] == model.predict_proba(frame.iloc[:40])[:, 1].tolist()
     filled = pd.DataFrame([GOOD]).assign(income=np.nan)
     assert lacking["probability"] == model.predict_proba(filled)[0, 1]
