@@ -210,7 +210,8 @@ class SmileEstimator(VerdictMixin, Parameters):
             target = replace(target, y=numbers)
         target, weight = self._start(target, weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
-            design, net = self._design(image=read.image), None if before is None else before.net_
+            design, net = self._design(), None if before is None else before.net_
+            design = replace(design, encoder="image") if read.image else design
             trained = self._train(design, domain, x, target, claims, weight, show, checkpoint, net, begun)
             chosen = trained.fit
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
@@ -266,12 +267,11 @@ class SmileEstimator(VerdictMixin, Parameters):
         labelled = Labelled(target.y, target.strata, weight, target.loss)
         return best_run(task, labelled, settings, callback=callback, checkpoint=checkpoint, start=start)
 
-    def _design(self, *, image: bool) -> Design:
-        """What the parameters say of the network, and whether columns are pixels."""
+    def _design(self) -> Design:
+        """What the parameters say of the network."""
         from smilenn.train.recipes import Design
 
-        network = network_of(self.network)
-        options = (network.changed(encoder="image") if image else network).get_params()
+        options = network_of(self.network).get_params()
         return Design(**{name: value for name, value in options.items() if name != "restarts"})
 
     # ---- predicting ---------------------------------------------------------------------------------------------
