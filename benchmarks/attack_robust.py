@@ -326,8 +326,8 @@ def saved(folder: Path, data: Path | None, asked: int, seconds: float) -> Counts
     }
     found = dict.fromkeys(wanted, Counts(0, 0, 0, 0, 0, np.zeros_like(known[0].bound)))
     turn = min(ROUND, max(500, max(wanted.values()) // 4))
-    while time.monotonic() < until and (open_ := [key for key in wanted if found[key].pairs < wanted[key]]):
-        for place, kind in open_:
+    while time.monotonic() < until and (left := [key for key in wanted if found[key].pairs < wanted[key]]):
+        for place, kind in left:
             n = min(turn, wanted[place, kind] - found[place, kind].pairs)
             found[place, kind] += attack(kind, model, known[place], x, n, rng, until)
     for (place, kind), counts in found.items():

@@ -66,14 +66,10 @@ def prepare(request: Request, source: Source) -> Prepared:
         classes = start.is_classification(request, classes)
     target = _target(request, y, classes, start, positive)
     complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
-    properties, seen = [item for _, item in stated], None
-    if start is None:
-        seen = _likeness(request, complete, properties) if classes else None
-        domain = _learned(request, complete, properties, image=request.encoder == "image" or seen is not None)
-    else:
-        domain = start.known.domain
+    properties, known = [item for _, item in stated], None if start is None else start.known
+    seen = _likeness(request, complete, properties) if classes and known is None else None
+    domain = _learned(request, complete, properties, seen) if known is None else known.domain
     weight = class_weight(request, y, target)
-    known = None if start is None else start.known
     return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known, seen)
 
 
@@ -95,8 +91,9 @@ def _likeness(request: Request, frame: pd.DataFrame, properties: Sequence[Proper
     return recognised(frame, properties, network, _columns(request))
 
 
-def _learned(request: Request, frame: pd.DataFrame, properties: Sequence[Property], *, image: bool) -> Domain:
-    """The domain of the rows, as the options have it."""
+def _learned(request: Request, frame: pd.DataFrame, properties: Sequence[Property], seen: Likeness | None) -> Domain:
+    """The domain of the rows, as the options have it; pixels where these say so or images were seen."""
+    image = request.encoder == "image" or seen is not None
     named = named_columns(properties, tuple(frame.columns))
     domain = learned(
         frame,

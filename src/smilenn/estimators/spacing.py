@@ -42,10 +42,15 @@ def warn_of_small_deltas(properties: Sequence[Property], domain: Domain, x: np.n
     robust = [item for item in properties if isinstance(item, Robust)]
     known = _spacings(domain, x) if robust else {}
     for item in robust:
-        deltas = {name: delta for name, delta in _deltas(item, domain).items() if name in known}
-        small = {name: delta for name, delta in deltas.items() if delta < known[name].step}
-        if small and (isinstance(item.delta, tuple) or len(small) == len(deltas)):
+        if small := _small(item, domain, known):
             warnings.warn(_sentence(item, small, known), DeltaWarning, stacklevel=3)
+
+
+def _small(item: Robust, domain: Domain, known: dict[str, Spacing]) -> dict[str, Fraction]:
+    """The columns whose delta is below their step; of one delta for all columns, all or none."""
+    deltas = {name: delta for name, delta in _deltas(item, domain).items() if name in known}
+    small = {name: delta for name, delta in deltas.items() if delta < known[name].step}
+    return small if isinstance(item.delta, tuple) or len(small) == len(deltas) else {}
 
 
 def _spacings(domain: Domain, x: np.ndarray) -> dict[str, Spacing]:
@@ -60,13 +65,17 @@ def _spacing(values: np.ndarray) -> Spacing:
     return Spacing(float(np.diff(np.unique(values)).min()) if few else 1.0, float(np.ptp(values)))
 
 
+def _sizes(item: Robust, domain: Domain) -> dict[str, Any]:
+    """The delta of each feature as it is stated."""
+    if isinstance(item.delta, tuple):
+        return {str(name): high for name, _, high in item.delta}
+    chosen = [f.name for f in domain.features] if item.features is None else item.features
+    return {str(name): item.delta for name in chosen}
+
+
 def _deltas(item: Robust, domain: Domain) -> dict[str, Fraction]:
     """How far a rule moves each continuous feature, in raw units."""
-    if isinstance(item.delta, tuple):
-        sizes: dict[str, Any] = {str(name): high for name, _, high in item.delta}
-    else:
-        chosen = [f.name for f in domain.features] if item.features is None else [str(name) for name in item.features]
-        sizes = {name: item.delta for name in chosen}
+    sizes = _sizes(item, domain)
     moved = [f for f in domain.features if f.name in sizes and f.kind == "continuous"]
     return {f.name: found for f in moved if (found := raw_amount(sizes[f.name], f)) > 0}
 
