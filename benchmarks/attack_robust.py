@@ -56,7 +56,7 @@ KINDS = ("random", "corners", "gradient", "decision", "nextafter")
 NEAR = 1 - 1e-9  # of B: from here on in exact arithmetic
 HALVINGS = 6  # on the way to a place where the label changes
 SHORT = 1e-12  # of δ, left for the rounding of Euclidean lengths
-ROUND = 20_000  # pairs between two looks at the other kinds
+ROUND, CALLS = 20_000, 20  # of a saved model: pairs between two looks at the other kinds, and their smallest batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,12 +288,16 @@ def attack(
     n: int,
     rng: np.random.Generator,
     until: float = math.inf,
+    calls: int = 500,
 ) -> Counts:
-    """n pairs of a kind around rows x, fewer where the clock (`time.monotonic`) comes to `until`."""
+    """n pairs of a kind around rows x, fewer where the clock (`time.monotonic`) comes to `until`.
+
+    At most so many `calls` have batches of 1 and of 7 rows, which take longest a row.
+    """
     found = Counts(0, 0, 0, 0, 0, np.zeros_like(promise.bound))
     left = n
     for size in SIZES:
-        count = n // len(SIZES) if size > 7 else min(n // len(SIZES), 500 * size)
+        count = n // len(SIZES) if size > 7 else min(n // len(SIZES), calls * size)
         count = count if size < SIZES[-1] else left
         left -= count
         if count and time.monotonic() < until:
@@ -329,8 +333,10 @@ def saved(folder: Path, data: Path | None, asked: int, seconds: float) -> Counts
     while time.monotonic() < until and (left := [key for key in wanted if found[key].pairs < wanted[key]]):
         for place, kind in left:
             n = min(turn, wanted[place, kind] - found[place, kind].pairs)
-            found[place, kind] += attack(kind, model, known[place], x, n, rng, until)
+            found[place, kind] += attack(kind, model, known[place], x, n, rng, until, CALLS)
     for (place, kind), counts in found.items():
+        if not counts.pairs:
+            continue
         norm = "Euclidean norm" if known[place].norm == 2 else "maximum norm"
         print(f"{norm}, delta {known[place].delta:g}, {kind}: {counts.sentence()}", flush=True)
     return _summed(list(found.values()))

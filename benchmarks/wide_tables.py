@@ -45,7 +45,7 @@ Chosen = Callable[[Domain, Sequence[Claim], int, Outputs, Design], Any]
 
 def tables() -> dict[str, Table]:
     """Rows, labels and δ; the last quarter of the rows is kept from training."""
-    pixels, digit = load_digits(return_X_y=True)
+    pixels, digit = (np.asarray(part) for part in load_digits(return_X_y=True))
     rng = np.random.default_rng(0)
     order, columns = rng.permutation(len(pixels))[:1200], rng.permutation(64)
     x, y = make_classification(

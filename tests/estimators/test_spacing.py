@@ -22,20 +22,20 @@ def said(rule, rows=ROWS):
 
 
 def test_a_tenth_of_a_grey_level_is_a_tenth_of_the_range():
-    (text,) = said(Robust(0.5))
+    (text,) = said(Robust(0.5, features=["p"]))
     assert text == (
         "Robust lets 'p' change by 0.5, less than the step between its values, which are whole numbers at least 51 "
         "apart; did you mean 127.5 of 255?"
     )
 
 
-@pytest.mark.parametrize("rule", [Robust({"p": 3}), Robust("1%", norm=2), Robust(3, features=["p"])])
+@pytest.mark.parametrize("rule", [Robust({"p": 3}), Robust("1%", features=["p"], norm=2), Robust(3, features=["p"])])
 def test_other_deltas_are_to_be_larger(rule):
     (text,) = said(rule)
     assert text.endswith("; give a larger delta.")
 
 
-@pytest.mark.parametrize("rule", [Robust(51), Robust("50%"), Robust({"q": 0.1}), Robust(60, norm=2)])
+@pytest.mark.parametrize("rule", [Robust(51), Robust("50%"), Robust({"q": 0.1}), Robust(60, norm=2), Robust(3)])
 def test_larger_ones_and_other_columns_get_none(rule):
     assert said(rule) == []
 
@@ -47,3 +47,4 @@ def test_constant_columns_get_none():
 def test_a_pixel_of_few_values_is_no_reason():
     rows = np.array([[0.0, 0.0], [1.0, 9.0], [2.0, 9.0]])
     assert said(Robust(1), rows) == [] and len(said(Robust(0.5), rows)) == 1
+    assert said(Robust(0.5), np.array([[0.0, 0.0], [1.0, 0.3], [1.0, 0.9]])) == []  # shares, one column black and white

@@ -2,7 +2,7 @@
 
 Of whole numbers v_1 < v_2 < … in a continuous column the step is min (v_{k+1} − v_k). A smaller delta relates no two
 values of the table, so the rule is easily kept and says little. Mostly the delta was meant as a share of the range. Of
-one delta for many columns nothing is said unless it is below the step of all of them: a pixel that is rarely grey may
+one delta for many columns nothing is said unless it is below the step of most of them: a pixel that is rarely grey may
 have few values.
 """
 
@@ -47,10 +47,11 @@ def warn_of_small_deltas(properties: Sequence[Property], domain: Domain, x: np.n
 
 
 def _small(item: Robust, domain: Domain, known: dict[str, Spacing]) -> dict[str, Fraction]:
-    """The columns whose delta is below their step; of one delta for all columns, all or none."""
-    deltas = {name: delta for name, delta in _deltas(item, domain).items() if name in known}
-    small = {name: delta for name, delta in deltas.items() if delta < known[name].step}
-    return small if isinstance(item.delta, tuple) or len(small) == len(deltas) else {}
+    """The columns whose delta is below their step; of one delta for all columns none, unless these are most of them."""
+    deltas = _deltas(item, domain)
+    small = {name: delta for name, delta in deltas.items() if name in known and delta < known[name].step}
+    room = sum(domain.feature(name).lo < domain.feature(name).hi for name in deltas)
+    return small if isinstance(item.delta, tuple) or 2 * len(small) > room else {}
 
 
 def _spacings(domain: Domain, x: np.ndarray) -> dict[str, Spacing]:
