@@ -56,7 +56,7 @@ KINDS = ("random", "corners", "gradient", "decision", "nextafter")
 NEAR = 1 - 1e-9  # of B: from here on in exact arithmetic
 HALVINGS = 6  # on the way to a place where the label changes
 SHORT = 1e-12  # of δ, left for the rounding of Euclidean lengths
-ROUND, CALLS = 20_000, 20  # of a saved model: pairs between two looks at the other kinds, and their smallest batches
+ROUND, CALLS = 20_000, 5  # of a saved model: pairs between two looks at the other kinds, and their smallest batches
 
 
 @dataclass(frozen=True, eq=False)
