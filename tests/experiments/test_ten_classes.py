@@ -29,7 +29,7 @@ def test_a_quick_cell(monkeypatch):
     assert row["clean"] >= row["certified_0.1"] >= row["certified_0.2"] >= row["certified_0.3"]
     assert row["certified_0.1"] >= row["least_0.1"] and row["accepted"] >= row["certified_0.1"]
     page = "\n\n".join(ten_classes.report([row]))
-    assert "SortNet, published* | each | – | 98.14" in page and "GloRo" in page
+    assert "SortNet, published* | 0.1 | 99.01 | 98.14" in page and "GloRo" in page
     assert f"| SMiLE, distances | 0.1 | {100 * row['clean']:.2f} | {100 * row['certified_0.1']:.2f} |" in page
     assert f"| {100 * row['accepted']:.2f} | {100 * row['accepted_right']:.2f} |" in page
 
@@ -110,7 +110,9 @@ def test_two_cores_print_a_line_for_each_network(two_threads, monkeypatch, tmp_p
     tiny = Config(patience=None, epochs=2, batch_size=64, train_learning_rate=0.02, margin=0.6)
     monkeypatch.setitem(ten_classes.QUICK, "inf", tiny)
     out = tmp_path / "lines.jsonl"
-    two_cores.fitted("ten-distances:0.3", 0, Options(quick=True), time.time(), out)
+    two_cores.fitted("ten-distances:0.3", 0, Options(quick=True), time.time(), out, tmp_path / "models")
     row = json.loads(capsys.readouterr().out)
     assert row == json.loads(out.read_text()) and row["certified"] and row["epochs"] == 2
     assert row["clock"] >= row["trained"] > 0 and row["cpu"] > 0 and row["clean"] >= row["certified_0.3"]
+    assert row["reference"] == "certified" and row["reference_seconds"] >= 0
+    assert (tmp_path / "models" / "robustness-ten-distances-0.3-0" / "manifest.json").exists()

@@ -17,11 +17,12 @@ from tests.forked import COMMAND, Forked
 from tests.service.conftest import table
 
 import smilenn
+from smilenn import Robust, SmileClassifier
 from smilenn.errors import SmileError
 from smilenn.service import batching
 from smilenn.service.app import Limits, Service, application
 from smilenn.service.interface import answer_schema, row_schema
-from smilenn.service.rows import Reader
+from smilenn.service.rows import Answers, Reader
 from smilenn.service.run import Reloads, bound
 from smilenn.service.served import Served
 
@@ -54,6 +55,27 @@ def test_answers_are_the_bits_of_predict(client, regressor):
     assert single == [one["prediction"] for one in found[:9]]
 
 
+@pytest.mark.parametrize(
+    ("rule", "name", "unit"),
+    [
+        (Robust(0.2, norm=2), "radius_2", "raw"),
+        (Robust(0.1, steps=10), "radius", "raw"),
+        (Robust("5%", norm=2), "radius_2_in_deltas", "delta"),
+    ],
+)
+def test_robust_classes_say_whether_they_are_accepted_and_how_far_they_may_move(rule, name, unit):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=90)
+    x = pd.DataFrame(rng.normal(size=(90, 3)) * [0.2, 0.2, 0.4] + y[:, None], columns=["a", "b", "c"])
+    model = SmileClassifier(properties=rule, random_state=0).fit(x, y)
+    outputs = model.outputs(x)
+    found = Answers(model).of(outputs, [[]] * 90)
+    radius = model.certified_radius(x, norm=2 if rule.norm == 2 else "inf", unit=unit)
+    assert [one["accepted"] for one in found] == (model.predict_or_reject(x) != -1).tolist()
+    assert [one[name] for one in found] == radius.tolist() and radius.max() > 0
+    assert set(found[0]) == {"prediction", "probability", "certified", "accepted", name, "moved"}
+
+
 def test_the_interface_says_which_class_a_probability_is_of(classifier, monkeypatch):
     for positive in classifier.estimator.outputs_.classes:
         monkeypatch.setattr(type(classifier.estimator), "positive_class", positive)
@@ -70,6 +92,7 @@ def test_classes_have_probability_and_whether_the_label_is_certified(classifier)
     labels, certified = model.predict_certified(frame.iloc[:40])
     assert [one["prediction"] for one in found] == labels.tolist()
     assert [one["certified"] for one in found] == certified.tolist()
+    assert [one["accepted"] for one in found] == (model.predict_or_reject(frame.iloc[:40]) != "rejected").tolist()
     assert [one["probability"] for one in found] == model.predict_proba(frame.iloc[:40])[:, 1].tolist()
     filled = pd.DataFrame([GOOD]).assign(income=np.nan)
     assert lacking["probability"] == model.predict_proba(filled)[0, 1]
@@ -339,7 +362,7 @@ def test_the_interface_says_what_may_be_missing_what_is_answered_and_how_it_is_r
     assert columns["income"]["type"] == ["number", "string", "null"] and None in columns["region"]["enum"]
     assert set(post["responses"]) == {"200", "400", "401", "408", "413", "422", "500", "503", "504"}
     answer = post["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["predictions"]["items"]
-    assert set(answer["required"]) == {"prediction", "probability", "certified", "moved"}
+    assert set(answer["required"]) == {"prediction", "probability", "certified", "accepted", "moved"}
     assert found["components"]["securitySchemes"]["bearerAuth"] == {"type": "http", "scheme": "bearer"}
     assert post["security"] == [{"bearerAuth": []}] and "security" not in found["paths"]["/health"]["get"]
     assert set(found["paths"]["/health"]["get"]["responses"]) == {"200"}

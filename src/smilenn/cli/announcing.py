@@ -9,6 +9,7 @@ from typing import Any
 from smilenn.certify.statement import claim_lines
 from smilenn.cli.agreement import rows_outside
 from smilenn.cli.fit_request import Request, named_columns
+from smilenn.cli.option_words import in_options
 from smilenn.cli.preparing import Prepared
 from smilenn.cli.starting import Start
 from smilenn.cli.words import domain_text, logit_words
@@ -39,6 +40,8 @@ def announce(
     say(f"{len(frame)} rows, {features} features; predicting {listed(request.target, 12)} ({target.task}).")
     if start is not None:
         say(start.sentence(request, source))
+    if prepared.likeness is not None:
+        say(in_options(prepared.likeness.sentence()))
     say(f"The domain: {domain_text(domain)}.")
     for sentence in rows_outside(prepared.complete, request.bounds):
         warnings.warn(sentence, stacklevel=1)

@@ -36,7 +36,9 @@ def unfitted(
 
 def _own(request: Request, prepared: Prepared, start: Start | None) -> dict[str, Any]:
     """Parameters of one kind of estimator, or taken from the start."""
-    own: dict[str, Any] = {"network": network(request)} if start is None else start.parameters(request.restarts)
+    own: dict[str, Any] = (
+        {"network": network(request, prepared)} if start is None else start.parameters(request.restarts)
+    )
     if request.quantiles:
         own["quantiles"] = request.quantiles
     if request.positive is not None:
@@ -46,7 +48,8 @@ def _own(request: Request, prepared: Prepared, start: Start | None) -> dict[str,
     return own
 
 
-def network(request: Request) -> Network | None:
-    """What the options say of the network; None where it is the default."""
-    found = Network(boxes=request.boxes, encoder=request.encoder, restarts=request.restarts)  # type: ignore[arg-type]
+def network(request: Request, prepared: Prepared) -> Network | None:
+    """What the options say of the network, or the rows where they look like images; None where it is the default."""
+    encoder: Any = request.encoder if prepared.likeness is None else "image"
+    found = Network(boxes=request.boxes, encoder=encoder, restarts=request.restarts)  # type: ignore[arg-type]
     return None if found == Network() else found

@@ -147,7 +147,8 @@ def fair_parts(text: str) -> tuple[str, str]:
 def robust_parts(text: str) -> tuple[str, str | None]:
     """``DELTA[:EPS]`` of ``--robust``; DELTA may be a share, ``5%``."""
     delta, colon, eps = text.partition(":")
-    not_negative(delta.removesuffix("%"), f"--robust {text}")
+    if float(number(delta.removesuffix("%"), f"--robust {text}")) <= 0:
+        raise SmileError(f"--robust {text}: the change is {delta.strip()}; it must be more than 0.")
     return delta if delta.endswith("%") else delta.strip(), not_negative(eps, f"--robust {text}") if colon else None
 
 

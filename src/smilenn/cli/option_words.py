@@ -38,6 +38,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r",? or with network=Network\(encoder='none'\)", ""),
     (r"(network=)?Network\(encoder='(image|auto)'\)", r"--encoder \2"),
     (r"encoder='(image|auto)'", r"--encoder \1"),
+    (r"missing='fill' does", "--missing fill does"),
     # training
     (r"^time_limit ", "--time-limit "),
     (r"certify_limit", "--certify-limit"),

@@ -21,7 +21,6 @@ from smilenn.cli.table import FIRST_ROW, read_chunks, refused
 from smilenn.domain import OutOfBounds
 from smilenn.errors import SmileError
 from smilenn.estimators.classifier import SmileClassifier
-from smilenn.estimators.radius import Norm
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.reject import accepted
 from smilenn.estimators.stability import stable
@@ -29,7 +28,6 @@ from smilenn.estimators.store import load
 from smilenn.progress import PLAIN_EVERY, Progress, display
 from smilenn.report.write import replaced
 
-NORMS: dict[Norm, str] = {"inf": "radius", 2: "radius_2"}
 LABEL_PARTS = ("probability", "certified")  # what is written of a label beside its prediction
 
 
@@ -148,14 +146,7 @@ def changes(estimator: SmileRegressor | SmileClassifier, outside: OutOfBounds) -
 
 def _radii(estimator: SmileClassifier, output: np.ndarray, outside: OutOfBounds) -> dict[str, np.ndarray]:
     """How far each row may move before its label can change, for each norm that a rule has."""
-    found, output = {}, output.reshape(len(output), -1)
-    for norm, name in NORMS.items():
-        radius = estimator.radius(output, norm, outside)
-        if radius is None:  # perhaps a rule with a δ of its own for each column
-            name, radius = f"{name}_in_deltas", estimator.radius(output, norm, outside, unit="delta")
-        if radius is not None:
-            found[name] = radius
-    return found
+    return {name: rule(output) for name, rule in estimator.radius_rules(outside).items()}
 
 
 def predictions(

@@ -19,7 +19,8 @@ from smilenn.domain import Domain, Kind
 from smilenn.errors import SmileError
 from smilenn.estimators.learned import learned, named_columns
 from smilenn.estimators.missing import filled, learn_fill
-from smilenn.estimators.options import Columns
+from smilenn.estimators.options import Columns, Network
+from smilenn.estimators.pixels import Likeness, check_pixels, recognised
 from smilenn.estimators.start import Known, check_columns
 from smilenn.estimators.targets import Target, decisions, numbers, with_positive
 from smilenn.properties.base import Property
@@ -36,6 +37,7 @@ class Prepared:
     stated : the properties with where they were stated; none where a start's are meant.
     class_weight : that of ``--class-weight``; None without it.
     start : what the model of ``--from`` knows; None without one.
+    likeness : the images that the columns look like, where nobody has said what they are.
     """
 
     source: Source
@@ -48,6 +50,7 @@ class Prepared:
     stated: Stated
     class_weight: ClassWeight | None
     start: Known | None
+    likeness: Likeness | None = None
 
 
 def prepare(request: Request, source: Source) -> Prepared:
@@ -63,10 +66,11 @@ def prepare(request: Request, source: Source) -> Prepared:
         classes = start.is_classification(request, classes)
     target = _target(request, y, classes, start, positive)
     complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
-    domain = _learned(request, complete, [item for _, item in stated]) if start is None else start.known.domain
+    properties, known = [item for _, item in stated], None if start is None else start.known
+    seen = _likeness(request, complete, properties) if classes and known is None else None
+    domain = _learned(request, complete, properties, seen) if known is None else known.domain
     weight = class_weight(request, y, target)
-    known = None if start is None else start.known
-    return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known)
+    return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known, seen)
 
 
 def _start(request: Request, source: Source) -> StartNote | None:
@@ -76,19 +80,32 @@ def _start(request: Request, source: Source) -> StartNote | None:
     return StartNote.read(request.start)
 
 
-def _learned(request: Request, frame: pd.DataFrame, properties: Sequence[Property]) -> Domain:
-    """The domain of the rows, as the options have it."""
+def _columns(request: Request) -> Columns:
     kinds: dict[str, Kind] = {name: "category" for name in request.category}
-    options = Columns(kinds=kinds, bounds=read_bounds(request.bounds), order=read_order(request.order))
+    return Columns(kinds=kinds, bounds=read_bounds(request.bounds), order=read_order(request.order))
+
+
+def _likeness(request: Request, frame: pd.DataFrame, properties: Sequence[Property]) -> Likeness | None:
+    """The images that the rows look like, judged as the estimator judges its own."""
+    network = Network(boxes=request.boxes, encoder=request.encoder)  # type: ignore[arg-type]
+    return recognised(frame, properties, network, _columns(request))
+
+
+def _learned(request: Request, frame: pd.DataFrame, properties: Sequence[Property], seen: Likeness | None) -> Domain:
+    """The domain of the rows, as the options have it; pixels where these say so or images were seen."""
+    image = request.encoder == "image" or seen is not None
     named = named_columns(properties, tuple(frame.columns))
-    return learned(
+    domain = learned(
         frame,
-        options,
+        _columns(request),
         named,
         missing=request.missing,  # type: ignore[arg-type]
         unknown=request.unknown,  # type: ignore[arg-type]
-        image=request.encoder == "image",
+        image=image,
     )
+    if image:
+        check_pixels(domain)
+    return domain
 
 
 def _target(

@@ -33,6 +33,7 @@ from smilenn.estimators.parameters import Parameters, check_parameters
 from smilenn.estimators.quality import quality_of, warn_of_shortfall
 from smilenn.estimators.reading import read_table
 from smilenn.estimators.rules import IMAGE_STEPS, Directions, Names, Stated, all_stated, completed
+from smilenn.estimators.spacing import warn_of_small_deltas
 from smilenn.estimators.start import Known, check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, TaskName
@@ -136,15 +137,21 @@ class SmileEstimator(VerdictMixin, Parameters):
         domain: Domain,
         columns: Sequence[str],
         outputs: Outputs | None = None,
+        *,
+        image: bool | None = None,
     ) -> tuple[Claim, ...]:
         """Properties as claims on a domain and outputs (None: one), before `fit`; `columns` as in the data."""
-        return lower_all(self.complete(properties), domain, outputs or Outputs(), columns=columns)
+        return lower_all(self.complete(properties, image=image), domain, outputs or Outputs(), columns=columns)
 
-    def complete(self, properties: Sequence[Property | Claim]) -> list[Property | Claim]:
-        """The properties, a `Robust` without ε or steps with the estimator's own."""
-        network = network_of(self.network)
+    @property
+    def images(self) -> bool:
+        """Whether the columns are pixels, as `network` says or as `fit` has seen."""
+        return network_of(self.network).image or vars(self).get("image_", False)
+
+    def complete(self, properties: Sequence[Property | Claim], *, image: bool | None = None) -> list[Property | Claim]:
+        """The properties, a `Robust` without ε or steps with the estimator's own; `image` instead of `images`."""
         # a backbone's box does not narrow with δ, so a network with one keeps no finer rule
-        fine = network.image and not network.backbone_share
+        fine = (self.images if image is None else image) and not network_of(self.network).backbone_share
         return completed(properties, self._default_eps(), IMAGE_STEPS if fine else None)
 
     @abstractmethod
@@ -187,7 +194,7 @@ class SmileEstimator(VerdictMixin, Parameters):
         begun = perf_counter()
         check_parameters(self)
         before = None if start is None else fitted_start(self, start)
-        read = read_table(self, X, y, sample_weight)
+        read = read_table(self, X, y, sample_weight, before)
         frame, columns = read.frame, read.columns
         known = None if before is None else Known.of(before)
         domain = read.domain(self) if known is None else check_columns(known, columns)
@@ -198,6 +205,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             check_task(known, target, claims)
         outside = outside_mode(self.out_of_bounds, claims, domain)
         x, weight = domain.encode(frame, out_of_bounds=outside), read.weight
+        warn_of_small_deltas(self.all_properties(), domain, x)
         for found in contradictions(claims, domain, x, target):
             warnings.warn(found.sentence(), TrendWarning, stacklevel=2)
         rows = (x, target.y)
@@ -206,15 +214,16 @@ class SmileEstimator(VerdictMixin, Parameters):
             target = replace(target, y=numbers)
         target, weight = self._start(target, weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
-            trained = self._train(
-                domain, x, target, claims, weight, show, checkpoint, None if before is None else before.net_, begun
-            )
+            design, net = self._design(), None if before is None else before.net_
+            design = replace(design, encoder="image") if read.image else design
+            trained = self._train(design, domain, x, target, claims, weight, show, checkpoint, net, begun)
             chosen = trained.fit
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
             self.seed_, self.seconds_, self.interrupted_ = trained.seed, chosen.seconds, chosen.interrupted
             self.timed_out_ = chosen.timed_out  # not saved: a folder's history says what was done
-            self.reasons_ = " ".join([*implied, trained.reasons]) + scaled_note(frame)
+            seen = [] if read.likeness is None else [read.likeness.sentence()]
+            self.image_, self.reasons_ = read.image, " ".join([*implied, *seen, trained.reasons]) + scaled_note(frame)
             self.target_name_, self.fill_ = read.target_name, read.fill
             self.usual_ = read.usual(self, domain, rows[0])
             self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
@@ -230,6 +239,7 @@ class SmileEstimator(VerdictMixin, Parameters):
 
     def _train(
         self,
+        design: Design,
         domain: Domain,
         x: np.ndarray,
         target: Target,
@@ -254,7 +264,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             classify=target.classes is not None,
             outputs=target.outputs,
             y=target.y,
-            design=self._design(),
+            design=design,
             unruled=not self.stated_properties(),
         )
         limit = None if self.time_limit is None else max(0.0, begun + self.time_limit - perf_counter())
@@ -392,6 +402,7 @@ class SmileEstimator(VerdictMixin, Parameters):
     n_features_in_: int
     n_iter_: int
     reasons_: str
+    image_: bool
     fill_: Fill
     usual_: Usual
     classes_: np.ndarray

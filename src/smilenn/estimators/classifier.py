@@ -7,7 +7,7 @@ labels [n, o]     one logit f_i a label:        yes where f_i > 0, each for itse
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -21,10 +21,12 @@ from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
 from smilenn.estimators.radius import (
+    COLUMNS,
     Norm,
     Steps,
     Unit,
     blocking,
+    check_norm,
     least_radius,
     radii,
     reaching,
@@ -162,6 +164,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         With `delta`, in the units of the columns, True means that every input whose continuous columns lie within delta
         of the row's, in this `norm`, gets the same label: those rows whose `certified_radius` is delta or more.
         """
+        check_norm(norm)
         if delta is not None:
             asked = read_number(delta, "predict_certified", "delta", sign="positive")
             steps = reaching(self._stated_steps(norm, "raw"), asked)
@@ -206,6 +209,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         float 0.1 and the promise is about one tenth exactly, as that of `predict_certified` is. Several steps are
         rounded down, so three steps of 0.1 are a little less than 0.3.
         """
+        check_norm(norm)
         if unit not in get_args(Unit):
             raise SmileError(f"unit is {unit!r}; choose 'raw' or 'delta'.")
         return self._radius(self.outputs(X), self._stated_steps(norm, unit), self.outside_)
@@ -241,11 +245,32 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return [one for one in found if one is not None]
 
     def _radius(self, logits: np.ndarray, steps: Sequence[Steps], outside: OutOfBounds) -> np.ndarray:
-        certificate, out = self._judged().certificate, np.zeros(len(logits))
-        for one in steps:
-            change = largest_changes(certificate, [one.claim], self.outputs_, self.domain_, outside)
-            out = np.maximum(out, radii(logits, change, one, margins=self.task == "multiclass"))
-        return out
+        return self._radius_rule(steps, outside)(logits)
+
+    def _radius_rule(self, steps: Sequence[Steps], outside: OutOfBounds) -> Callable[[np.ndarray], np.ndarray]:
+        """From logits [n] or [n, o] to radii [n], by the bounds as they are checked now."""
+        certificate, margins = self._judged().certificate, self.task == "multiclass"
+        bounds = [largest_changes(certificate, [s.claim], self.outputs_, self.domain_, outside) for s in steps]
+
+        def rule(logits: np.ndarray) -> np.ndarray:
+            found = [radii(logits, bound, one, margins=margins) for bound, one in zip(bounds, steps, strict=True)]
+            return np.max([np.zeros(len(logits)), *found], axis=0)
+
+        return rule
+
+    def radius_rules(self, outside: OutOfBounds | None = None) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+        """How radii follow from logits [n] or [n, o], by what they are called beside predictions; for many calls.
+
+        ``radius`` and ``radius_2`` by the norm, in units of the columns; ``…_in_deltas`` where these have several
+        deltas; nothing of labels, or where no property has any.
+        """
+        found, way = {}, self.outside_ if outside is None else outside
+        for norm, name in COLUMNS.items() if self.task != "multilabel" else ():
+            raw = self._steps(norm, "raw")
+            steps = raw or self._steps(norm, "delta")
+            if steps:
+                found[name if raw else f"{name}_in_deltas"] = self._radius_rule(steps, way)
+        return found
 
     def stable_rows(self, outputs: np.ndarray) -> np.ndarray | None:
         """Which decisions behind logits [n, o] no change that `Robust` and `Fair` cover can flip, [n] (of labels:

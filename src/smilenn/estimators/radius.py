@@ -24,7 +24,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -38,11 +38,18 @@ from smilenn.rounding import round_down, round_up
 
 Norm = Literal["inf", 2]
 Unit = Literal["raw", "delta"]
+COLUMNS: dict[Norm, str] = {"inf": "radius", 2: "radius_2"}  # what radii are called beside predictions
 MOST_STEPS = 2**20
 LEAST = 2.0**-1000  # far above the distance of subnormal numbers
 
 
 Sizes = Mapping[str, Fraction]
+
+
+def check_norm(norm: Any) -> None:
+    """Raise if a norm is none of the two there are."""
+    if norm not in ("inf", 2) or isinstance(norm, bool):
+        raise SmileError(f"norm is {norm!r}; choose 'inf', each column by itself, or 2, all columns together.")
 
 
 @dataclass(frozen=True)
@@ -154,9 +161,10 @@ def refuse_blocked(moved: Sequence[str], domain: Domain, norm: Norm) -> None:
     free = [f.name for f in domain.features if f.kind == "continuous" and f.lo < f.hi]
     own = ", ".join(f"{name!r}: 0.1" for name in free[:3]) + (", …" if len(free) > 3 else "")
     cure = f"fit with one that names these, such as Robust({{{own}}}{', norm=2' * (norm == 2)})"
+    pixels = "if the columns are pixels, fit with Network(encoder='image')"
     raise SmileError(
         f"The certified property moves {listed(moved)} too, {what}. A radius is about continuous columns alone; "
-        f"{cure if free else 'this model has none'}."
+        f"{cure if free else pixels}."
     )
 
 

@@ -64,6 +64,7 @@ def save(
         "n_iter": estimator.n_iter_,
         "reasons": estimator.reasons_,
         "quality": None if estimator.quality_ is None else estimator.quality_.to_json(),
+        **({"image": True} if vars(estimator).get("image_") else {}),
     }
     model = {"estimator": type(estimator).__name__, "params": to_json(estimator), "table": estimator.table()}
     documents = {
@@ -146,6 +147,7 @@ def load(
         estimator.interrupted_ = learned["interrupted"]
         estimator.n_iter_ = learned.get("n_iter", len(documents[HISTORY]))
         estimator.reasons_ = printable(str(learned.get("reasons", "")))
+        estimator.image_ = bool(learned.get("image", False))
         quality = learned.get("quality")
         estimator.quality_ = None if quality is None else Standing.from_json(quality)
         first = {"task": model.get("task", ""), **learned}  # as version 1 had it

@@ -28,7 +28,7 @@ def ball_axes(delta: Delta, domain: Domain, features: Sequence[str] | None) -> A
     if not isinstance(delta, tuple):
         chosen = [f.name for f in domain.features if f.kind == "continuous"] if features is None else features
         delta = tuple((name, negated(delta), delta) for name in chosen)
-    axes = tuple(axis for entry in delta for axis in _axis(*entry, domain))
+    axes = tuple(axis for name, _, high in delta for axis in _axis(name, high, domain))
     if not axes:
         raise SmileError(_nothing_moves(domain, [str(name) for name, _, _ in delta]))
     return axes
@@ -45,12 +45,12 @@ def _nothing_moves(domain: Domain, chosen: Sequence[str]) -> str:
     if whole is None:
         return f"{start}; the features are {known}, so leave norm=2 out."
     return (
-        f"{start}; the features are {known}. If whole numbers are measurements, say so, as in "
-        f"domain=Columns(kinds={{{whole!r}: 'continuous'}}); else leave norm=2 out."
+        f"{start}; the features are {known}. If they are pixels, fit with Network(encoder='image'); if whole numbers "
+        f"are measurements, say so, as in domain=Columns(kinds={{{whole!r}: 'continuous'}}); else leave norm=2 out."
     )
 
 
-def _axis(name: Name, low: Size, high: Size, domain: Domain) -> Axes:
+def _axis(name: Name, size: Size, domain: Domain) -> Axes:
     """δ of one feature; nothing for a feature of one value."""
     feature = domain.feature(str(name))
     if feature.kind != "continuous":
@@ -58,14 +58,12 @@ def _axis(name: Name, low: Size, high: Size, domain: Domain) -> Axes:
             f"Robust: the Euclidean norm needs continuous features, and {name!r} is of kind {feature.kind!r}; "
             f"{_remedy(feature)}, or state how it may change in a Robust without norm=2."
         )
-    if low != negated(high):
-        raise SmileError(f"Robust: in the Euclidean norm {name!r} needs one number as its delta, not a pair.")
-    size = raw_amount(high, feature)
     if feature.lo == feature.hi:
         return ()
-    if size <= 0:
-        raise SmileError(f"Robust: delta of {name!r} is {shown(high)}; in the Euclidean norm it must be more than 0.")
-    return ((feature.name, size),)
+    amount = raw_amount(size, feature)
+    if amount <= 0:
+        raise SmileError(f"Robust: delta of {name!r} is {shown(size)}; in the Euclidean norm it must be more than 0.")
+    return ((feature.name, amount),)
 
 
 def _remedy(feature: Feature) -> str:

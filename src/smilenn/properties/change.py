@@ -41,6 +41,7 @@ from smilenn.properties.reach import (
     delta_words,
     read_delta,
     reference,
+    refuse_idle,
     strip_rows,
 )
 
@@ -83,6 +84,8 @@ class Robust(OutputProperty):
             raise SmileError(f'Robust: norm is {self.norm!r}; choose "inf" or 2.')
         if self.steps is not None and not (_whole(self.steps) and 1 <= self.steps <= MOST_STEPS):
             raise SmileError(f"Robust: steps is {self.steps!r}; give a whole number from 1 to {MOST_STEPS}.")
+        if isinstance(delta, tuple):
+            refuse_idle(delta, "Robust", ball=self.norm == 2)
         set_fields(self, delta=delta, eps=eps)
         if self.features is not None:
             set_fields(self, features=read_names(self.features, "Robust"))

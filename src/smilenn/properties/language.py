@@ -167,6 +167,8 @@ class _Parser:
         """k·(a.x − b.x) as the name and |k|."""
         names = {name for (_, _, name) in part.terms}
         first, second = (part.terms.get((copy, "in", next(iter(names), "")), Fraction(0)) for copy in (0, 1))
+        if len(names) == 1 and not any(part.terms.values()) and not part.constant:
+            self.fail("This feature has the weight 0 in norm2; leave it out, or give it a weight.", part.span)
         if len(names) != 1 or part.constant or first + second or not first:
             self.fail("norm2 takes differences of one feature each, such as a.x - b.x.", part.span)
         return names.pop(), abs(first)

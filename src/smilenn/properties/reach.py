@@ -36,6 +36,18 @@ def read_delta(value: Any, who: str, *, positive: bool = False, each: bool = Fal
     return entries
 
 
+def refuse_idle(entries: Sequence[Entry], who: str, *, ball: bool) -> None:
+    """Raise where no feature may change, or a `ball` has a pair of numbers for one."""
+    if entries and all(_amount(low) == _amount(high) == 0 for _, low, high in entries):
+        raise SmileError(
+            f"{who}: delta of {quoted([name for name, _, _ in entries])} is 0, so nothing may change; "
+            "it must be more than 0."
+        )
+    pairs = [name for name, low, high in entries if low != negated(high)]
+    if ball and pairs:
+        raise SmileError(f"{who}: in the Euclidean norm {quoted(pairs[:1])} needs one number as its delta, not a pair.")
+
+
 def _read_entry(item: Any, who: str, sign: Sign) -> Entry:
     """(feature, size) or (feature, δ_lo, δ_hi)."""
     if not isinstance(item, (list, tuple)) or len(item) not in (2, 3):

@@ -125,6 +125,17 @@ def _number(feature: Feature) -> Schema:
 # ---- answers --------------------------------------------------------------------------------------------------------
 
 
+def _certified(served: Served) -> Schema:
+    """What is certified of a row of a classifier, where a rule bounds changes."""
+    answers = served.answers
+    if answers.change is None:
+        return {}
+    accepted = {"type": "boolean", "description": "No two similar rows are accepted with two different predictions."}
+    radius = {"type": "number", "minimum": 0, "description": "How far the row may move before its label can change."}
+    found: Schema = {"certified": {"type": "boolean"}} | ({"accepted": accepted} if answers.rejects else {})
+    return found | dict.fromkeys(answers.radii, radius)
+
+
 def answer_schema(served: Served) -> Schema:
     """The answer for one row."""
     model, names = served.estimator, served.answers.names
@@ -137,7 +148,7 @@ def answer_schema(served: Served) -> Schema:
         parts["prediction"] = _object(**dict.fromkeys(classes, label)) if several else label
         of = {"description": f"Of the class {str(model.positive_class)!r}."}
         parts["probability"] = share | of if model.task == "binary" else _object(**dict.fromkeys(classes, share))
-        parts |= {} if served.answers.change is None else {"certified": {"type": "boolean"}}
+        parts |= _certified(served)
     else:
         one: Schema = {"type": "number"}
         parts["prediction"] = one if len(names) == 1 else _object(**dict.fromkeys(names, one))

@@ -21,6 +21,7 @@ from smilenn.domain.table import EXACT
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.regressor import SmileRegressor
+from smilenn.estimators.reject import accepted
 from smilenn.estimators.stability import stable
 
 Estimator = SmileRegressor | SmileClassifier
@@ -143,8 +144,14 @@ class Answers:
     def __init__(self, estimator: Estimator) -> None:
         self.estimator, self.change = estimator, None
         self.names = estimator.outputs_.names
+        self.radii: dict[str, Callable[[np.ndarray], np.ndarray]] = {}
         if isinstance(estimator, SmileClassifier) and estimator.changing_claims():
-            self.change = estimator.largest_changes()
+            self.change, self.radii = estimator.largest_changes(), estimator.radius_rules()
+
+    @property
+    def rejects(self) -> bool:
+        """Whether an answer says if `predict_or_reject` would give it."""
+        return self.change is not None and self.estimator.task != "multilabel"
 
     def of(self, outputs: np.ndarray, edges: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
         """The answers for outputs [n, o] of rows whose columns `edges` were moved to the edge of the domain."""
@@ -161,9 +168,7 @@ class Answers:
         model = self.estimator
         assert isinstance(model, SmileClassifier)
         decided, sure = model.decided(logits).tolist(), model.probabilities(logits).tolist()
-        certified = None
-        if self.change is not None:
-            certified = stable(logits, self.change, margins=model.task == "multiclass").tolist()
+        beside = {name: values.tolist() for name, values in self._beside(logits).items()}
         classes = self.names if model.task == "multilabel" else model.outputs_.classes
         out = []
         for k in range(len(logits)):
@@ -173,7 +178,15 @@ class Answers:
             answer["probability"] = dict(zip(classes, sure[k], strict=True))
             if model.task == "binary":
                 answer["probability"] = answer["probability"][model.positive_class]
-            if certified is not None:
-                answer["certified"] = certified[k]
-            out.append(answer)
+            out.append(answer | {name: values[k] for name, values in beside.items()})
         return out
+
+    def _beside(self, logits: np.ndarray) -> dict[str, np.ndarray]:
+        """What is certified of each row: its label, whether it is accepted, how far it may move."""
+        if self.change is None:
+            return {}
+        margins = self.estimator.task == "multiclass"
+        found = {"certified": stable(logits, self.change, margins=margins)}
+        if self.rejects:
+            found["accepted"] = accepted(logits, self.change, margins=margins)
+        return found | {name: rule(logits) for name, rule in self.radii.items()}

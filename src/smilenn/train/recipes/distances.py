@@ -56,6 +56,7 @@ SIZES = {"cuda": ((256, 256), 64, 1.28e12), "cpu": ((128, 64), 16, 8e9)}
 CLASSES = (2, (2560, 2560, 2560), 2e14)
 CLASS_CONFIG = Config(patience=None, batch_size=128, learning_rate=0.01, train_learning_rate=0.01)
 CLASS_THETA = 0.4  # beyond the largest δ
+TABLE = (2, (128, 64), 8e9)  # of several classes of a wide table on a processor: the same
 # of several classes of images on a processor, by whether loops are compiled (patches_numba.py): nets, units on each
 # patch and of the next layer, differences in all
 PATCHES = {True: (2, (64, 64), 4e11), False: (2, (32, 64), 9e10)}
@@ -152,13 +153,14 @@ def sized_distance_net(
 def class_net_for(
     domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs, design: Design
 ) -> tuple[SmileNet, Config] | None:
-    """A net for several classes where there is one of its own: on a GPU, and for square images."""
+    """A net for several classes where there is one of its own: on a GPU, for square images, and for wide tables."""
     if len(outputs.classes) <= 2 or design.backbone_share:
         return None
     if design.device.startswith("cuda"):
         return class_net(domain, claims, rows, outputs, design)
-    square = math.isqrt(domain.size) ** 2 == domain.size
-    return patch_net(domain, claims, rows, outputs) if design.image and square else None
+    if design.image and math.isqrt(domain.size) ** 2 == domain.size:
+        return patch_net(domain, claims, rows, outputs)
+    return table_net(domain, claims, rows, outputs) if domain.size >= MANY else None
 
 
 def class_net(
@@ -193,6 +195,28 @@ def patch_net(domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outpu
     batch = min(PATCH_CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
     theta = max(PATCH_THETA, 2 * float(reach.max()))  # what a certified label needs
     return net, PATCH_CONFIG.replace(epochs=epochs, batch_size=batch, margin=theta)
+
+
+def table_net(
+    domain: Domain,
+    claims: Sequence[Claim],
+    rows: int,
+    outputs: Outputs,
+    sizes: tuple[int, tuple[int, ...], float] = TABLE,
+    rate: float = 0.02,
+) -> tuple[SmileNet, Config]:
+    """A mean of nets for several classes of a table, two minutes of a processor at most."""
+    nets, units, budget = sizes
+    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
+    encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets)
+    net = distance_net(domain, claims, encoder, outputs)
+    work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
+    epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
+    batch = min(CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
+    theta = min(THETA, max(LEAST_THETA, REACHES * float(reach.max())))
+    return net, CONFIG.replace(
+        epochs=epochs, batch_size=batch, margin=theta, learning_rate=rate, train_learning_rate=rate
+    )
 
 
 @torch.no_grad()
