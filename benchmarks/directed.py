@@ -48,7 +48,8 @@ def tables(name: str, seed: int) -> tuple[Dataset[pd.DataFrame], Dataset[pd.Data
     if base == "wine":
         from sklearn.datasets import load_wine
 
-        own, kept = (_with(part, load_wine().target[part.frame.index]) for part in _parts(table, seed))
+        bunch: Any = load_wine()
+        own, kept = (_with(part, bunch.target[part.frame.index]) for part in _parts(table, seed))
         output = "0"
     else:
         own, kept = _parts(table, seed)

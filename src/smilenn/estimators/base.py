@@ -27,7 +27,7 @@ from smilenn.domain import Domain, OutOfBounds
 from smilenn.estimators.checks import check_inputs, merged, scaled_note
 from smilenn.estimators.hidden import refuse_hidden
 from smilenn.estimators.missing import Fill, Missing, Unknown, filled
-from smilenn.estimators.options import OF_PLAIN, Columns, Network, network_of
+from smilenn.estimators.options import Columns, Network, network_of
 from smilenn.estimators.outside import Outside, outside_mode
 from smilenn.estimators.parameters import Parameters, check_parameters
 from smilenn.estimators.quality import quality_of, warn_of_shortfall
@@ -208,14 +208,12 @@ class SmileEstimator(VerdictMixin, Parameters):
         warn_of_small_deltas(self.all_properties(), domain, x)
         for found in contradictions(claims, domain, x, target):
             warnings.warn(found.sentence(), TrendWarning, stacklevel=2)
-        rows = (x, target.y)
-        if len(x) < LEAST_ROWS:
-            x, numbers, weight = merged(x, target.y, weight)
-            target = replace(target, y=numbers)
-        target, weight = self._start(target, weight)
+        rows, few = (x, target.y), len(x) < LEAST_ROWS
+        x, numbers, weight = merged(x, target.y, weight) if few else (*rows, weight)
+        target, weight = self._start(replace(target, y=numbers), weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
-            design, net = self._design(), None if before is None else before.net_
-            design = replace(design, encoder="image") if read.image else design
+            design = replace(self._design(), **({"encoder": "image"} if read.image else {}))
+            net = None if before is None else before.net_
             trained = self._train(design, domain, x, target, claims, weight, show, checkpoint, net, begun)
             chosen = trained.fit
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
@@ -275,11 +273,7 @@ class SmileEstimator(VerdictMixin, Parameters):
 
     def _design(self) -> Design:
         """What the parameters say of the network."""
-        from smilenn.train.recipes import Design
-
-        options, usual = network_of(self.network).get_params(), Network().get_params()
-        sized = any(options[name] != usual[name] for name in OF_PLAIN)
-        return Design(**{name: value for name, value in options.items() if name != "restarts"}, sized=sized)
+        return network_of(self.network).design()
 
     # ---- predicting ---------------------------------------------------------------------------------------------
 
@@ -310,9 +304,7 @@ class SmileEstimator(VerdictMixin, Parameters):
         return filled(frame, self.fill_)
 
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
-        """The network's outputs for the rows of X, float64 [n], or [n, o] of several; `first_row` numbers the first row
-        in messages.
-        """
+        """The network's outputs for the rows of X, float64 [n], or [n, o] of several; `first_row` as in `encoded`."""
         return self.outputs_at(self.encoded(X, first_row=first_row))
 
     def outputs_at(self, x: np.ndarray) -> np.ndarray:

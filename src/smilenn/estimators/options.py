@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from smilenn.model.auxiliaries import AuxiliaryKind
     from smilenn.model.encoders import Encoder
     from smilenn.model.snapshot import Boxes
+    from smilenn.train.recipes import Design
 
     EncoderMaker = Callable[[Domain, np.ndarray], Encoder]
 
@@ -141,6 +142,14 @@ class Network(Nested):
     def image(self) -> bool:
         """Whether the columns are the pixels of a square image."""
         return isinstance(self.encoder, str) and self.encoder == "image"
+
+    def design(self) -> Design:
+        """The options as training reads them, and whether sizes were chosen that only a plain network has."""
+        from smilenn.train.recipes import Design
+
+        options, usual = self.get_params(), type(self)().get_params()
+        sized = any(options[name] != usual[name] for name in OF_PLAIN)
+        return Design(**{name: value for name, value in options.items() if name != "restarts"}, sized=sized)
 
     def _check_choices(self) -> None:
         """Names are known ones, and functions are functions."""
