@@ -4,9 +4,9 @@
     python -m benchmarks.ten_classes --quick        8 × 8 digits on a processor, a minute
 
 A cell is MODEL:δ:SEED, and cells train in the order given. Each is a process of its own, which loads the images and
-waits for its turn on the GPU. It gives the turn on when its last epochs begin, and then settles, certifies, saves and
-loads the network, judges what it has loaded, and asks both checkers. `--beside` names cells of CROWN-IBP that train on
-processor cores meanwhile. A cell that would not end within `--seconds` is not begun.
+waits for its turn on the GPU. It gives the turn on when its last epochs begin, and then settles, certifies and judges
+the network, saves it, compares what it loads again with it bit for bit, and asks both checkers. `--beside` names cells
+of CROWN-IBP that train on processor cores meanwhile. A cell that would not end within `--seconds` is not begun.
 
     DIR/margins.jsonl       what margins say of each network as soon as it is trained, before its certificate
     DIR/robustness.jsonl    a line for each finished cell, as `smile reproduce` writes it
@@ -38,6 +38,7 @@ from smilenn.experiments.recipe import store
 from smilenn.experiments.study import Options
 from smilenn.progress import Progress
 
+COMPARED = 500  # images that the saved network is asked about
 EARLY = 3  # epochs before the end: the next cell begins to prepare its rows
 NEEDED = {"ten-distances": 640.0, "ten-contractions": 180.0, ten_classes.LOCAL: 240.0}  # seconds of a cell to its end
 
@@ -121,7 +122,8 @@ def train_and_judge(cell: Cell, options: Options, turn: Turn, shared: Shared, ou
     say(f"{name}: begins")
     limit, fresh.certify_limit = fresh.certify_limit, 0.0
     fresh.fit(x, y, callback=told)
-    early = by_margin(fresh.outputs(test[0]), test[1], max(ten_classes.TRAINED[model][1][delta]))
+    logits = fresh.outputs(test[0])
+    early = by_margin(logits, test[1], max(ten_classes.TRAINED[model][1][delta]))
     with shared.file:
         append(out / "margins.jsonl", {"model": name, "trained_seconds": trained, **early})
     say(f"{name}: trained {trained:.0f} s, by margins {json.dumps(early)}")
@@ -129,13 +131,14 @@ def train_and_judge(cell: Cell, options: Options, turn: Turn, shared: Shared, ou
     fresh.certify()
     seconds = time.perf_counter() - begun
     say(f"{name}: certified after {seconds:.0f} s: {fresh.verdict_.sentence()}")
+    row: Row = {"model": model, "seed": seed, "delta": delta, "data": "digits" if quick else "mnist"}
+    row |= {"device": options.device, "seconds": seconds, "trained_seconds": trained}
+    written(cell, [row | ten_classes.judged(fresh, model, logits, test[1])], shared, out)
     assert options.models is not None
     store(fresh, options.models, name)
     again = load(options.models / name)
-    assert isinstance(again, SmileClassifier)
-    row: Row = {"model": model, "seed": seed, "delta": delta, "data": "digits" if quick else "mnist"}
-    row |= {"device": options.device, "seconds": seconds, "trained_seconds": trained}
-    written(cell, [row | ten_classes.judged(again, model, *test)], shared, out)
+    assert isinstance(again, SmileClassifier) and again.verdict_.status == fresh.verdict_.status
+    assert np.array_equal(again.outputs(test[0][:COMPARED]), logits[:COMPARED])
     checked(options.models / name, shared, out)
 
 

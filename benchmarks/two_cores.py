@@ -69,7 +69,7 @@ def fitted(
         store(fresh, folder, name)
         again = load(folder / name)
         assert isinstance(again, SmileClassifier)
-        row |= ten_classes.judged(again, model, *test)
+        row |= ten_classes.judged(again, model, again.outputs(test[0]), test[1])
         row |= {"judged": round(time.time() - begun - clock, 1), "numba": find_spec("numba") is not None}
         row |= referred(folder / name)
     row |= {"threads": THREADS, "machine": machine()}

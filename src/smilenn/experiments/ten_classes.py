@@ -93,7 +93,7 @@ def compute(model: str, seed: int, quick: bool, delta: float, *, options: Option
     unfitted = fresh(model, delta, seed, quick, options.device)
     estimator, took = obtained(unfitted, options, name_of(model, delta, seed), x, y)
     assert isinstance(estimator, SmileClassifier)
-    return [row | {"seconds": took, **judged(estimator, model, x_test, y_test)}]
+    return [row | {"seconds": took, **judged(estimator, model, estimator.outputs(x_test), y_test)}]
 
 
 def name_of(model: str, delta: float, seed: int) -> str:
@@ -115,9 +115,9 @@ def fresh(model: str, delta: float, seed: int, quick: bool, device: str) -> Smil
     )
 
 
-def judged(estimator: SmileClassifier, model: str, x: np.ndarray, y: np.ndarray) -> Row:
-    """What a fitted model does on test images x [n, m], y [n], from one look at them; its norm and status."""
-    norm, logits = TRAINED[model][0], estimator.outputs(x)
+def judged(estimator: SmileClassifier, model: str, logits: np.ndarray, y: np.ndarray) -> Row:
+    """What a fitted model does on test images, from its logits [n, o] and their digits y [n]; its norm and status."""
+    norm = TRAINED[model][0]
     right, radius, accepted = estimator.decided(logits) == y, estimator.radius(logits, norm), estimator.accepted(logits)
     assert radius is not None and accepted is not None
     found = _shares(lambda at: (right, radius >= at), y, norm)
