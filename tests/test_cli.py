@@ -320,7 +320,7 @@ BAD_FIT = [
     (None, ["--fair", "g"], "lacks its ε"),
     (None, ["--fair", "g:little"], "'little' is not a number"),
     (None, ["--robust", "0.1"], "lacks its ε, in a regression"),
-    (None, ["--robust=-0.1:1"], "it must be 0 or more"),
+    (None, ["--robust=-0.1:1"], "it must be more than 0"),
     (None, ["--robust", "nan:1"], "'nan' is not a number"),
     (None, ["--bounds", "x:9:1"], "--bounds x:9:1: the lowest value, 9, is above the highest, 1"),
     (None, ["--bounds", "x:1"], "is not COLUMN:LO:HI"),

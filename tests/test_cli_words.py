@@ -31,6 +31,7 @@ ELSEWHERE = (
     "testing",
     "calibration",
     "estimators/clamped",
+    "estimators/certified_trees",
     "deep/",
     "model/clamp",
     "model/threads",

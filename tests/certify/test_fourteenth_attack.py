@@ -51,6 +51,7 @@ def test_filling_a_cell_does_not_round_the_others(kind):
 @pytest.mark.parametrize("kind", ["Int64", object, "int64[pyarrow]"])
 @pytest.mark.parametrize("missing", ["fill", "indicator"])
 @pytest.mark.filterwarnings("ignore::smilenn.estimators.usual.UnseenWarning")
+@pytest.mark.filterwarnings("ignore::smilenn.estimators.spacing.DeltaWarning")  # floats that are 256 apart
 def test_a_missing_cell_does_not_round_its_neighbours_at_prediction(kind, missing, tmp_path):
     X = times(kind, whole=True)
     rule = Robust({"time": 100}, eps=0.03)

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn.base import clone
 from tests.conftest import patched
 
 import smilenn
-from smilenn import Bounded, Config, Monotone, SmileClassifier, SmileRegressor
+from smilenn import Bounded, Config, Monotone, Network, SmileClassifier, SmileRegressor
 from smilenn.certify import check
 from smilenn.certify.certify import certify
 from smilenn.certify.reference import check as reference
@@ -23,15 +24,18 @@ from smilenn.train.boosted_quantiles import placed, quantiles, shift_of
 from smilenn.train.growing import FIRST
 from smilenn.train.losses import Quantiles
 
-QUICK = Config(epochs=2, batch_size=256)
+QUICK, TWO = Config(epochs=2, batch_size=256), Network(members=2)
 RULE = {"increasing": ["income"], "decreasing": ["debt"]}
 LEVELS = (0.1, 0.5, 0.9)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def impatient():
-    """Boosting that gives up soon, and no plain trees: enough for what is shown here."""
-    with patched((boosted, "PATIENCE", 5), (boosted, "TRIED", 0), (linear, "STRENGTHS", (0.01,))):
+    """Few small trees, and no plain ones: enough for what is shown here."""
+    small = (boosted, "RICH", ((8, 5, 0.0), (6, 5, 0.0)))
+    with patched(
+        (boosted, "PATIENCE", 5), (boosted, "MOST", 24), (boosted, "TRIED", 0), small, (linear, "STRENGTHS", (0.01,))
+    ):
         yield
 
 
@@ -55,13 +59,15 @@ def branches(model, kind=Trees):
 def classes():
     x, y = table()
     rule = Monotone(**RULE, output="c2")
-    return SmileClassifier(properties=rule, config=QUICK, random_state=0).fit(x, thirds(y))
+    return SmileClassifier(properties=rule, config=QUICK, network=TWO, random_state=0).fit(x, thirds(y))
 
 
 @pytest.fixture(scope="module")
 def levels():
     x, y = table()
-    return SmileRegressor(properties=Monotone(**RULE), quantiles=LEVELS, config=QUICK, random_state=0).fit(x, y)
+    return SmileRegressor(properties=Monotone(**RULE), quantiles=LEVELS, config=QUICK, network=TWO, random_state=0).fit(
+        x, y
+    )
 
 
 def saved(model, place):
@@ -72,14 +78,14 @@ def saved(model, place):
 
 
 def test_classes_have_trees_of_their_own_and_both_checkers_accept(classes, tmp_path):
-    assert classes.verdict_.certificate and len(branches(classes)) == 4 * 3
+    assert classes.verdict_.certificate and len(branches(classes)) == 2 * 3
     assert saved(classes, tmp_path / "m").verdict_.certificate
     x, y = table(seed=1)
     assert classes.score(x, thirds(y)) > 0.8
 
 
 def test_quantiles_have_trees_and_both_checkers_accept(levels, tmp_path):
-    assert levels.verdict_.certificate and len(branches(levels)) == 4 * 3
+    assert levels.verdict_.certificate and len(branches(levels)) == 2 * 3
     assert saved(levels, tmp_path / "m").verdict_.certificate
     x, y = table(600, seed=1)
     found = levels.predict(x)
@@ -91,7 +97,7 @@ def test_quantiles_with_bounds_are_certified_too():
     """No coordinate moves all of them alike any more, so there are no trees."""
     x, y = table(200)
     rules = [Monotone(**RULE), Bounded(-20.0, 20.0)]
-    model = SmileRegressor(properties=rules, quantiles=(0.2, 0.8), config=QUICK, random_state=0).fit(x, y)
+    model = SmileRegressor(properties=rules, quantiles=(0.2, 0.8), config=QUICK, network=TWO, random_state=0).fit(x, y)
     found = model.predict(x)
     assert model.verdict_.certificate and (np.diff(found, axis=1) >= 0).all() and np.abs(found).max() <= 20
 
@@ -170,7 +176,7 @@ def mixed(monkeypatch, estimator, x, y, **given):
     """The network, the task and the members just before they are mixed."""
     asked = []
     monkeypatch.setattr(run, "mix", lambda net, task, fitted, *more: asked.append((net, task, fitted)) or (1.0, ""))
-    estimator.set_params(config=QUICK, random_state=0).fit(x, y, **given)
+    estimator.set_params(config=QUICK, network=TWO, random_state=0).fit(x, y, **given)
     return asked[0]
 
 
@@ -181,7 +187,7 @@ def test_every_class_has_the_signs_of_its_coordinate(monkeypatch):
     place = net.domain.slices["income"].start
     grid[:, place] = torch.linspace(-2, 2, 50)
     for kind in (trees, lines):
-        for g in range(4):
+        for g in range(2):
             steps = np.sign(kind.outputs(g, grid).diff(dim=0).numpy())
             assert (steps[:, :2] <= 0).all() and (steps[:, 2] >= 0).all() and (steps != 0).any()
 
@@ -190,7 +196,7 @@ def test_a_feature_that_must_rise_for_two_classes_is_read_by_the_third_alone():
     """The margin of each of the two over the other rises, so neither may read it."""
     x, y = table()
     rules = [Monotone("income", output=name) for name in ("c1", "c2")]
-    model = SmileClassifier(properties=rules, config=QUICK, random_state=0).fit(x, thirds(y))
+    model = SmileClassifier(properties=rules, config=QUICK, network=TWO, random_state=0).fit(x, thirds(y))
     place = model.domain_.slices["income"].start
     assert model.verdict_.certificate and branches(model)
     for branch in branches(model):
@@ -228,7 +234,9 @@ def test_a_class_that_a_group_never_sees_leaves_no_trees(monkeypatch):
     seen = bool((~task.folds[7]).all())  # a row that is kept from no group is seen by all
     assert bool(trees.groups) == seen
     monkeypatch.undo()
-    again = SmileClassifier(properties=Monotone("income", output="c2"), config=QUICK, random_state=0).fit(x, rare)
+    again = SmileClassifier(properties=Monotone("income", output="c2"), config=QUICK, network=TWO, random_state=0).fit(
+        x, rare
+    )
     assert again.verdict_.certificate
 
 
@@ -240,7 +248,7 @@ def test_a_time_limit_stops_boosting(of, request, monkeypatch):
     x, y = table(200)
     own = request.getfixturevalue(of)
     begun = time.perf_counter()
-    model = type(own)(**own.get_params()).set_params(time_limit=60).fit(x, thirds(y) if of == "classes" else y)
+    model = clone(own).set_params(time_limit=60).fit(x, thirds(y) if of == "classes" else y)
     assert model.verdict_.certificate and time.perf_counter() - begun < 120
     assert all(max(layer.trees) <= 4 * FIRST for branch in branches(model) for layer in branch.layers)
 

@@ -180,11 +180,11 @@ def refuse_margins(target: Target, properties: Iterable[Property]) -> None:
     if count > MOST:
         raise SmileError(
             f"{who} is about every margin between two of {count} classes, and these are {margins:,}; merge classes, or "
-            f"say which one it is about: {who}(…, output={target.outputs.classes[0]!r})."
+            f"state the rule about one of them, such as {target.outputs.classes[0]!r}."
         )
     warnings.warn(
         f"{who} is about {margins:,} margins between {count} classes, each of which is proved and checked: that takes "
-        "minutes, whatever time_limit says; say which class it is about (output=…) if that is enough.",
+        "minutes, whatever the time limit is; state the rule about one class if that is enough.",
         UserWarning,
         stacklevel=4,
     )
