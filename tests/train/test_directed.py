@@ -248,7 +248,7 @@ def test_a_time_limit_stops_boosting(of, request, monkeypatch):
     x, y = table(200)
     own = request.getfixturevalue(of)
     begun = time.perf_counter()
-    model = clone(own).set_params(time_limit=60).fit(x, thirds(y) if of == "classes" else y)
+    model = clone(own).set_params(time_limit=30).fit(x, thirds(y) if of == "classes" else y)
     assert model.verdict_.certificate and time.perf_counter() - begun < 120
     assert all(max(layer.trees) <= 4 * FIRST for branch in branches(model) for layer in branch.layers)
 
