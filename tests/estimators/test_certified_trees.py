@@ -184,6 +184,9 @@ def test_rows_outside_the_domain_get_what_the_library_says():
     assert np.array_equal(found.predict(far), model.predict(far))
     bounded = certified_trees(model, frame, increasing=["income"], domain=Columns(bounds={"income": (0, 60)}))
     assert bounded.domain_.feature("income").hi == 60 and isinstance(bounded.verdict_, Proved)
+    inside = int((frame["income"] <= 60).sum())
+    assert f"every row of the table within the bounds ({inside} of 400) reaches" in bounded.reasons_
+    assert "every row of the table reaches the same leaves" in found.reasons_
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,18 @@ def plain(cell: Any, unit: str) -> Any:
     return bare.replace(".", "").replace(",", ".") if POINTS.fullmatch(bare) else cell
 
 
+def is_foreign(cell: Any, unit: str) -> bool:
+    """Whether a text has a point that a column of decimal commas has no place for: beside 1.200, which is 1200, 1.5
+    must not be read as 1.5.
+
+    >>> is_foreign("1.5", "written 0,5"), is_foreign("1.200", "written 0,5"), is_foreign("1.5", "written 1,000")
+    (True, False, False)
+    """
+    if style_in(unit) != DECIMAL or not isinstance(cell, str):
+        return False
+    return "." in cell and plain(cell, unit) is cell
+
+
 def words_of(unit: str) -> str:
     """What a unit means, for a sentence about the column; empty for units that say nothing of how it is written.
 
