@@ -385,6 +385,20 @@ def test_xgboost_with_missing_cells():
         assert same(found, model, with_gaps(frame, seed), 1e-5)
 
 
+def test_xgboost_with_categories_of_whole_numbers_that_may_be_missing():
+    """Their codes were read from missing cells too, which ended in a traceback."""
+    xgboost = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"kind": rng.integers(0, 4, 300).astype(float), "income": rng.normal(size=300)})
+    target = frame["income"] + frame["kind"] % 2
+    frame.loc[::9, "kind"] = np.nan
+    options = {"feature_types": ["c", "q"], "enable_categorical": True, "max_cat_to_onehot": 1}
+    model = xgboost.XGBRegressor(n_estimators=8, monotone_constraints=(0, 1), **options).fit(frame, target)
+    found = certified_trees(model, frame, increasing=["income"])
+    assert isinstance(found.verdict_, Proved)
+    assert np.allclose(found.predict(frame), model.predict(frame), atol=1e-5)
+
+
 @pytest.mark.parametrize("mode", ["Min", "Max"])
 def test_catboost_with_missing_cells(mode):
     catboost = pytest.importorskip("catboost")
