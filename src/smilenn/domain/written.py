@@ -6,8 +6,9 @@
     31/01/2020   31.01.2020  the day first; 01/31/2020 the month first: some cell decides
 
 How a column is written is said by the unit of its feature, such as ``$, written 1,000``: a cell's number depends on
-that cell and the feature, never on other cells. Where cells can be read in two ways nothing is read, and `doubt` says
-what to write instead.
+that cell and the feature, never on other cells. Where points of amounts, or day and month, can be read in two ways
+nothing is read, and `doubt` says what to write instead; one comma before three digits stands between thousands, and a
+warning says so.
 """
 
 from __future__ import annotations
