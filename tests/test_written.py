@@ -7,6 +7,9 @@ import pandas as pd
 import pytest
 
 from smilenn import Fair, Monotone, SmileClassifier, SmileError, SmileRegressor
+from smilenn.cli.rows import category_names
+from smilenn.cli.source import Source
+from smilenn.cli.table import read_chunks, read_table
 from smilenn.domain import Domain, Feature
 from smilenn.domain.cells import origin_of, read_cells
 from smilenn.domain.idle import idle_columns
@@ -181,3 +184,47 @@ def test_rules_on_every_margin_of_very_many_classes_are_refused_at_once():
     frame = pd.DataFrame({"x": rng.normal(size=2000), "group": rng.choice(["a", "b"], 2000)})
     with pytest.raises(SmileError, match=r"Fair is about every margin between two of 400 classes, .* 79,800; merge"):
         SmileClassifier(properties=[Fair(["group"], eps=0.5)]).fit(frame, np.arange(2000) % 400)
+
+
+# ---- files of the command line (a nineteenth stranger) ---------------------------------------------------------------
+
+
+def german(rows=60):
+    values = np.random.default_rng(0).integers(100_000, 999_999, rows) / 100
+    cells = [f"{v:,.2f}".translate(str.maketrans(",.", ".,")) for v in values]
+    return pd.DataFrame({"price": cells, "y": values})
+
+
+def test_a_point_between_thousands_is_one_in_every_file(tmp_path):
+    """1.200 was 1200 beside 1.200,50, and 1.2 in a file or chunk of such cells alone."""
+    domain = Domain.from_data(german()[["price"]])
+    together, alone = tmp_path / "together.csv", tmp_path / "alone.csv"
+    pd.DataFrame({"price": ["1.200", "7.000", "1.200,50"]}).to_csv(together, index=False)
+    pd.DataFrame({"price": ["1.200", "7.000"]}).to_csv(alone, index=False)
+    for path, chunk in ((together, 3), (together, 2), (alone, 1)):
+        parts = read_chunks(Source.find(path), chunk, category_names(domain))
+        read = np.concatenate([domain.read(frame)[:, 0] for _, frame in parts])
+        assert read[:2].tolist() == [1200, 7000]
+
+
+def test_a_decimal_point_among_decimal_commas_is_refused():
+    """1.5 was 1.5 and 1.500 was 1500."""
+    domain = Domain.from_data(german()[["price"]])
+    assert domain.read(pd.DataFrame({"price": ["1.500", "7,5", "12"]}))[:, 0].tolist() == [1500, 7.5, 12]
+    with pytest.raises(SmileError, match=r"Row 1, column 'price' holds the text '1.5', but .* decimal comma"):
+        domain.read(pd.DataFrame({"price": ["7,5", "1.5"]}))
+
+
+@pytest.mark.parametrize("write", [lambda v: f"{v:,}", lambda v: f"{v:,}".replace(",", ".") + ",5" * (v % 2)])
+def test_thousands_beside_small_numbers_are_read_from_a_file(tmp_path, write):
+    """118 beside 88,049 was taken for a number among texts."""
+    cells, _ = column(write)
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"a": [*cells, write(118)]}).to_csv(path, index=False)
+    assert read_table(Source.find(path))["a"].tolist() == [*cells, write(118)]
+
+
+def test_the_note_of_a_column_shows_a_text():
+    frame = pd.DataFrame({"a": ["1.200,5", 1.234, 4, "7,5"] * 5})
+    with pytest.warns(ColumnWarning, match=r"holds '1.200,5', which is read as the number 1200.5"):
+        learned(frame, Columns(), ("a",), missing="raise", unknown="refuse")

@@ -184,6 +184,9 @@ def test_rows_outside_the_domain_get_what_the_library_says():
     assert np.array_equal(found.predict(far), model.predict(far))
     bounded = certified_trees(model, frame, increasing=["income"], domain=Columns(bounds={"income": (0, 60)}))
     assert bounded.domain_.feature("income").hi == 60 and isinstance(bounded.verdict_, Proved)
+    inside = int((frame["income"] <= 60).sum())
+    assert f"every row of the table within the bounds ({inside} of 400) reaches" in bounded.reasons_
+    assert "every row of the table reaches the same leaves" in found.reasons_
 
 
 @pytest.mark.parametrize(
@@ -380,6 +383,20 @@ def test_xgboost_with_missing_cells():
     assert isinstance(found.verdict_, Proved)
     for seed in range(2, 5):
         assert same(found, model, with_gaps(frame, seed), 1e-5)
+
+
+def test_xgboost_with_categories_of_whole_numbers_that_may_be_missing():
+    """Their codes were read from missing cells too, which ended in a traceback."""
+    xgboost = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"kind": rng.integers(0, 4, 300).astype(float), "income": rng.normal(size=300)})
+    target = frame["income"] + frame["kind"] % 2
+    frame.loc[::9, "kind"] = np.nan
+    options = {"feature_types": ["c", "q"], "enable_categorical": True, "max_cat_to_onehot": 1}
+    model = xgboost.XGBRegressor(n_estimators=8, monotone_constraints=(0, 1), **options).fit(frame, target)
+    found = certified_trees(model, frame, increasing=["income"])
+    assert isinstance(found.verdict_, Proved)
+    assert np.allclose(found.predict(frame), model.predict(frame), atol=1e-5)
 
 
 @pytest.mark.parametrize("mode", ["Min", "Max"])

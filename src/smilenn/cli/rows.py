@@ -12,6 +12,7 @@ from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import held_back
 from smilenn.domain import Domain
 from smilenn.domain.cells import order_of
+from smilenn.domain.written import style_in
 from smilenn.errors import SmileError
 
 LEAST_TEST = 10  # with fewer rows to test on, none are held out
@@ -35,9 +36,12 @@ def read_data(
 
 
 def category_names(domain: Domain) -> dict[str, tuple[str, ...]]:
-    """The columns of a domain that hold names, with the names it knows."""
+    """The columns of a domain whose cells are texts: those that hold names, with the names it knows, and numbers that
+    are written in a way of their own, for which ``1.200`` must not be a number of pandas in some files only.
+    """
     names = {f.name: f.categories or order_of(f) for f in domain.features if not f.columns}
-    return {name: known for name, known in names.items() if known}
+    written = {f.name: () for f in domain.features if style_in(f.unit)}
+    return {name: known for name, known in names.items() if known} | written
 
 
 def is_classification(request: Request, y: pd.Series | pd.DataFrame, source: Source) -> bool:

@@ -19,6 +19,7 @@ import pandas as pd
 from smilenn.cli import sample
 from smilenn.cli.parquet import parquet_frames
 from smilenn.cli.source import FIRST_ROW, MISSING, Source, readable
+from smilenn.domain.cells import written_numbers
 from smilenn.domain.odd import odd_cell
 from smilenn.domain.table import EXACT, shown, whole_number
 from smilenn.errors import SmileError, listed
@@ -174,8 +175,8 @@ def _refuse_cells(source: Source, name: str, column: pd.Series, may_lack: bool, 
 
 
 def _refuse_stray(source: Source, name: str, column: pd.Series, options: Collection[str]) -> None:
-    """Raise where some cells are numbers and others are texts."""
-    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+    """Raise where some cells are numbers and others are texts, but not numbers all written one way: 1,200 and 7."""
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column) or written_numbers(column):
         return
     missing = column.isna().to_numpy()
     stray = pd.to_numeric(column, errors="coerce").isna().to_numpy() & ~missing

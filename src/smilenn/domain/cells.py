@@ -21,7 +21,7 @@ import pandas as pd
 
 from smilenn.domain.feature import Feature
 from smilenn.domain.table import is_text, labels, numbers
-from smilenn.domain.written import DATE_STYLES, WRITTEN, date_style, iso, number_style, plain
+from smilenn.domain.written import DATE_STYLES, WRITTEN, date_style, is_foreign, iso, number_style, plain
 from smilenn.errors import SmileError, listed
 
 PERCENT, SINCE, BELOW = "%", "days since ", " < "
@@ -65,8 +65,18 @@ def read_cells(feature: Feature, series: pd.Series, first_row: int = 0) -> np.nd
     if feature.unit == PERCENT and is_text(series):
         series = series.map(without_sign)
     elif feature.unit and is_text(series):
+        _refuse_foreign(feature, series, first_row)
         series = series.map(lambda cell: plain(cell, feature.unit))
     return numbers(series, feature.name, first_row)
+
+
+def _refuse_foreign(feature: Feature, series: pd.Series, first_row: int) -> None:
+    for row, cell in enumerate(series):
+        if is_foreign(cell, feature.unit):
+            raise SmileError(
+                f"Row {first_row + row}, column {feature.name!r} holds the text {cell!r}, but its numbers are written "
+                "with a decimal comma, as 0,5; write this one so, too."
+            )
 
 
 def _places(name: str, names: tuple[str, ...], series: pd.Series, first_row: int) -> np.ndarray:

@@ -6,8 +6,9 @@
     31/01/2020   31.01.2020  the day first; 01/31/2020 the month first: some cell decides
 
 How a column is written is said by the unit of its feature, such as ``$, written 1,000``: a cell's number depends on
-that cell and the feature, never on other cells. Where cells can be read in two ways nothing is read, and `doubt` says
-what to write instead.
+that cell and the feature, never on other cells. Where points of amounts, or day and month, can be read in two ways
+nothing is read, and `doubt` says what to write instead; one comma before three digits stands between thousands, and a
+warning says so.
 """
 
 from __future__ import annotations
@@ -108,6 +109,18 @@ def plain(cell: Any, unit: str) -> Any:
     if style == THOUSANDS:
         return bare.replace(",", "") if COMMAS.fullmatch(bare) else cell
     return bare.replace(".", "").replace(",", ".") if POINTS.fullmatch(bare) else cell
+
+
+def is_foreign(cell: Any, unit: str) -> bool:
+    """Whether a text has a point that a column of decimal commas has no place for: beside 1.200, which is 1200, 1.5
+    must not be read as 1.5.
+
+    >>> is_foreign("1.5", "written 0,5"), is_foreign("1.200", "written 0,5"), is_foreign("1.5", "written 1,000")
+    (True, False, False)
+    """
+    if style_in(unit) != DECIMAL or not isinstance(cell, str):
+        return False
+    return "." in cell and plain(cell, unit) is cell
 
 
 def words_of(unit: str) -> str:

@@ -92,12 +92,12 @@ def certified_trees(
         estimator.classes_ = meaning.classes
     estimator.domain_, estimator.columns_ = inputs, tuple(frame.columns)
     estimator.net_ = _network(forest, inputs, estimator.outputs_.names)
-    _describe(estimator, frame, model, sum(forest.layer.trees), named=_named(X))
+    x = inputs.read(frame)
+    inside = _inside(inputs, x)
+    _describe(estimator, frame, model, sum(forest.layer.trees), named=_named(X), compared=_compared(model, inside))
     estimator.claims_ = estimator.lower(estimator.all_properties())
     estimator.outside_ = outside_mode("auto", estimator.claims_, inputs)
-    x = inputs.read(frame)
-    x = x[_inside(inputs, x)]
-    _judge(estimator, x, certify_limit, begun)
+    _judge(estimator, x[inside], certify_limit, begun)
     if numbers is not None:
         found = quality_of(estimator, inputs.clamp(inputs.read(frame)), numbers, np.zeros(len(frame), dtype=bool))
         estimator.quality_ = replace(found, steps=None)  # nothing was trained here
@@ -269,15 +269,24 @@ def _outputs(meaning: Meaning, target: str) -> Outputs:
     return Outputs(names if meaning.link == "scores" else ("",), names, target)
 
 
-def _describe(estimator: SmileEstimator, frame: pd.DataFrame, model: Any, trees: int, *, named: bool) -> None:
+def _compared(model: Any, inside: np.ndarray) -> str:
+    """What `assert_same` found; rows beyond the bounds are moved to them, and a bare Booster of XGBoost has no `apply`
+    that would name leaves.
+    """
+    rows = "" if inside.all() else f" within the bounds ({inside.sum():,} of {len(inside):,})"
+    bare = type(model).__module__.startswith("xgboost") and type(model).__name__ == "Booster"
+    same = "gets the same sum in both, up to rounding" if bare else "reaches the same leaves in both"
+    return f"every row of the table{rows} {same}"
+
+
+def _describe(
+    estimator: SmileEstimator, frame: pd.DataFrame, model: Any, trees: int, *, named: bool, compared: str
+) -> None:
     """What `fit` sets beside network and claims."""
     estimator.history_, estimator.fill_, estimator.usual_ = [], {}, {}
     estimator.seed_, estimator.n_iter_, estimator.n_features_in_ = 0, trees, frame.shape[1]
     estimator.interrupted_, estimator.seconds_ = False, 0.0
-    estimator.reasons_ = (
-        f"The {trees} trees of a fitted {type(model).__name__}, converted; every row of the table reaches the same "
-        "leaves in both."
-    )
+    estimator.reasons_ = f"The {trees} trees of a fitted {type(model).__name__}, converted; {compared}."
     if named:
         estimator.feature_names_in_ = np.array(frame.columns, dtype=object)
 

@@ -92,7 +92,7 @@ def notes(frame: pd.DataFrame, domain: Domain) -> Iterator[str]:
 
 def _written(column: pd.Series, feature: Feature) -> str:
     """How numbers that are written in another way are read, by the longest cell."""
-    cell = max(map(str, column.dropna().unique()), key=len)
+    cell = max((cell for cell in column.dropna().unique() if isinstance(cell, str)), key=len)
     read = repr(float(read_cells(feature, pd.Series([cell]))[0])).removesuffix(".0")
     sign = feature.unit.removesuffix(style_in(feature.unit)).removesuffix(", ")
     unit = f" in {sign}" if sign else ""

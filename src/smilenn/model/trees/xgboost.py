@@ -73,7 +73,7 @@ def category_codes(model: Any, frame: pd.DataFrame) -> dict[int, dict[str, int]]
 def _codes(column: pd.Series) -> dict[str, int]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return {label(value): code for code, value in enumerate(column.dtype.categories)}
-    return {label(value): int(value) for value in column.unique()}
+    return {label(value): int(value) for value in column.dropna().unique()}
 
 
 def link(model: Any) -> str:
