@@ -59,7 +59,7 @@ CLASS_THETA = 0.4  # beyond the largest δ
 TABLE = (2, (128, 64), 8e9)  # of several classes of a wide table on a processor: the same
 # of several classes of images on a processor, by whether loops are compiled (patches_numba.py): nets, units on each
 # patch and of the next layer, differences in all
-PATCHES = {True: (2, (64, 64), 4e11), False: (2, (32, 64), 9e10)}
+PATCHES = {True: (2, (64, 64), 3.1e11), False: (2, (32, 64), 9e10)}
 PATCH_CONFIG = Config(patience=None, batch_size=64, learning_rate=0.02, train_learning_rate=0.02)
 PATCH_THETA = 0.6
 START, SELF = 0.3, -3.0  # deviation of the first weights, and what a unit has at its own place in a square layer
