@@ -43,12 +43,12 @@ def splits(rows: int) -> range:
     return range(10 if rows <= FEW else 5 if rows <= MANY else 3)
 
 
-def wanted(only: Sequence[str], models: Sequence[str], folder: Path | None) -> Iterator[tuple[str, str, int]]:
+def wanted(asked: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
     """Tables × splits × models; a clamp is for tables with protected columns."""
-    for name in only:
+    for name in asked.only:
         rule = UNSEEN[name][1]
-        for seed in splits(len(rule.table(folder))):
-            for model in models:
+        for seed in asked.splits or splits(len(rule.table(asked.data))):
+            for model in asked.models:
                 if rule.protected or not model.endswith("-clamped"):
                     yield name, model, seed
 
@@ -107,6 +107,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--data", type=Path, help="a folder laid out like csv/ of the Rdatasets repository")
     parser.add_argument("--only", choices=list(UNSEEN), nargs="+", default=list(UNSEEN))
     parser.add_argument("--models", choices=MODELS, nargs="+", default=list(TRIED))
+    parser.add_argument("--splits", type=int, nargs="+", help="instead of those of the table's size")
     asked = parser.parse_args(arguments)
     if asked.summary is not None:
         print("\n".join(summary([json.loads(line) for line in asked.summary.read_text().splitlines()])))
@@ -116,7 +117,7 @@ def main(arguments: Sequence[str]) -> None:
     lines = asked.out.read_text().splitlines() if asked.out.exists() else []
     known = {(row["data"], row["model"], row["seed"]) for row in map(json.loads, lines)}
     with asked.out.open("a") as out, threadpool_limits(1):
-        for one in wanted(asked.only, asked.models, asked.data):
+        for one in wanted(asked):
             if one not in known:
                 rows = len(UNSEEN[one[0]][1].table(asked.data))
                 out.write(json.dumps(measured(*one, asked.data) | {"rows": rows}) + "\n")

@@ -286,6 +286,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             self.usual_,
             missing=self.missing == "indicator",
             unknown=self.unknown == "other",
+            near=self.unknown == "other" and self.outside_ != "raise",
             first_row=first_row,
         )
         x = self.domain_.read(frame, first_row=first_row)
@@ -300,8 +301,7 @@ class SmileEstimator(VerdictMixin, Parameters):
 
     def _complete(self, X: Any, first_row: int = 0) -> pd.DataFrame:
         # an array's columns are those of the training data, in that order: the domain keeps one-hot columns together
-        frame = check_inputs(X, type(self).__name__, self.columns_, first_row=first_row)
-        return filled(frame, self.fill_)
+        return filled(check_inputs(X, type(self).__name__, self.columns_, first_row=first_row), self.fill_)
 
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The network's outputs for the rows of X, float64 [n], or [n, o] of several; `first_row` as in `encoded`."""
