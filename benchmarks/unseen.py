@@ -67,9 +67,10 @@ def summary(rows: list[dict[str, Any]]) -> Iterator[str]:
     """A line for each table, then what they come to together."""
     yield f"| {' | '.join(HEADER)} |"
     yield "|---" * len(HEADER) + "|"
-    found = [(name, one) for name in UNSEEN if (one := compared(rows, name)) is not None]
+    whole = [row for row in rows if "error" not in row]
+    found = [(name, one) for name in UNSEEN if (one := compared(whole, name)) is not None]
     for name, one in found:
-        yield _line(name, one, chosen(rows, data=name, model=OURS))
+        yield _line(name, one, chosen(whole, data=name, model=OURS))
     scaled = [[one.scaled(getattr(one, who)) for _, one in found] for who in ("ours", "peer")]
     level = sum(one.level for _, one in found)
     yield f"\nLevel on {level} of {len(found)} tables; mean of scaled qualities {_pair(scaled)}."
