@@ -11,7 +11,7 @@ so it moves f by w at most; the thousandth is for the rounding of sums. A clip i
 Where f must stay between the ends lo and hi, the clip is to [c, d], d − c ≤ w, and every member of m is cut to
 [lo − c, hi − d]: then lo ≤ m + b ≤ hi, and nothing has to be cut behind the sum. m gives up some of its range for that,
 which b, reading all features, may give back. If kept rows lie beyond m's new ends, [c, d] is also tried as what trees
-of z alone need.
+of z alone would add without these ends.
 
 Beside rules on slopes or curvature (`Lipschitz`, `Convex`, `Robust`, …) m has curved units, and b reads no feature that
 such a rule moves: b is equal at all inputs that the rule compares, and cancels.
@@ -183,26 +183,19 @@ class _Moved:
 
 
 def _tried(net: SmileNet, task: Training, own: Spare, kept: Kept, t: int) -> list[_Moved]:
-    """Trees that move coordinate t, for everything they may read; cut to what they need too, where ends ask for it."""
-    tried = [_fitted(net, task, signs, own, own.clip, kept, t) for signs in own.choices]
-    if own.ends is None:
-        return tried
-    inner = _cut(net, kept.found, t, own.clip.leaves(own.ends))
-    narrow = _needed(net, next((one for one in tried if one.branches), None), inner, t)
-    if narrow is None or torch.equal(inner, kept.found):
-        return tried
-    return tried + [_fitted(net, task, signs, own, narrow, kept, t) for signs in own.choices]
+    """Trees that move coordinate t, for everything they may read and every clip that may serve."""
+    clips = [own.clip]
+    if own.ends is not None and not torch.equal(_cut(net, kept.found, t, own.clip.leaves(own.ends)), kept.found):
+        free = replace(own, ends=None)
+        needed = _needed(net, _fitted(net, task, free.choices[0], free, free.clip, kept, t), kept, t)
+        clips += [needed] if LEAST < needed.width < NARROW * own.clip.width else []
+    return [_fitted(net, task, signs, own, clip, kept, t) for clip in clips for signs in own.choices]
 
 
-def _needed(net: SmileNet, moved: _Moved | None, found: torch.Tensor, t: int) -> Clip | None:
-    """From where to where trees move coordinate t of what was `found` [n, o]; None where that is nothing or no less
-    than they may.
-    """
-    if moved is None:
-        return None
-    by = _place(net, moved.found, t) - _place(net, found, t)
-    clip = Clip(float(by.min()), float(by.max()))
-    return clip if LEAST < clip.width < NARROW * moved.clip.width else None
+def _needed(net: SmileNet, moved: _Moved, kept: Kept, t: int) -> Clip:
+    """From where to where trees move coordinate t."""
+    by = _place(net, moved.found, t) - _place(net, kept.found, t)
+    return Clip(float(by.min()), float(by.max()))
 
 
 def _fitted(net: SmileNet, task: Training, signs: Directions, own: Spare, clip: Clip, kept: Kept, t: int) -> _Moved:

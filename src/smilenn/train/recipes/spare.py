@@ -40,6 +40,8 @@ TIGHT = {
     Kind.ROBUST,
 }  # compare inputs, and leave the backbone no box
 
+INSIDE, SMALL = 2.0**-12, 0.01  # of a bound, more than repair asks for; of what lies between both
+
 
 def spare_of(task: Task, box: Coordinates | None, width: np.ndarray, *, cut: bool) -> tuple[Spare, ...]:
     """What is spare of every coordinate, none where nothing is; `box` are the coordinates of claims on single inputs,
@@ -54,7 +56,7 @@ def spare_of(task: Task, box: Coordinates | None, width: np.ndarray, *, cut: boo
     head = np.diag(task.scale) if box is None else task.scale[:, None] * box.head
     own, ends = _of_outputs(task, head) if box is None else _of_shift(task, head), None
     if box is not None and cut and not own.any() and _has_ends(task, box):
-        own, ends = _of_outputs(task, head), np.stack([box.low, box.high], axis=1)
+        own, ends = _of_outputs(task, head), _ends(task, box)
     found = [one.spare(task.domain, float(w)) for one, w in zip(_limits(task, head), own, strict=True)]
     if ends is not None:
         found = [replace(one, ends=(float(low), float(high))) for one, (low, high) in zip(found, ends, strict=True)]
@@ -62,10 +64,17 @@ def spare_of(task: Task, box: Coordinates | None, width: np.ndarray, *, cut: boo
 
 
 def _has_ends(task: Task, box: Coordinates) -> bool:
-    """Whether all claims on single inputs are constant ends of outputs, each moved by one coordinate of its own."""
-    moved = box.head != 0
-    alone = bool((moved.sum(axis=0) == 1).all() and (moved.sum(axis=1) == 1).all())
+    """Whether all claims on single inputs are constant ends of outputs, each moved by the coordinate at its place."""
+    alone = np.array_equal(box.head != 0, np.eye(len(box.head), dtype=bool))
     return box.constant and alone and all(unconditional(one.claim) for one in task.stated if one.kind == Kind.SINGLE)
+
+
+def _ends(task: Task, box: Coordinates) -> np.ndarray:
+    """The ends [o, 2] of coordinates that each move one output, so far inside that repair finds nothing to do."""
+    ends = np.stack([box.low, box.high], axis=1)
+    bounds = np.diag(box.head)[:, None] * ends + (task.start / task.scale)[:, None]
+    room = np.minimum(INSIDE * np.abs(bounds), SMALL * (box.high - box.low)[:, None])
+    return ends + room * [1.0, -1.0]
 
 
 def signs(own: Reading, names: Iterable[str]) -> Directions:
