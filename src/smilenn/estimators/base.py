@@ -208,11 +208,11 @@ class SmileEstimator(VerdictMixin, Parameters):
         warn_of_small_deltas(self.all_properties(), domain, x)
         for found in contradictions(claims, domain, x, target):
             warnings.warn(found.sentence(), TrendWarning, stacklevel=2)
+        design = read.design(self, self._design(), domain, target)
         rows, few = (x, target.y), len(x) < LEAST_ROWS
         x, numbers, weight = merged(x, target.y, weight) if few else (*rows, weight)
         target, weight = self._start(replace(target, y=numbers), weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
-            design = replace(self._design(), **({"encoder": "image"} if read.image else {}))
             net = None if before is None else before.net_
             trained = self._train(design, domain, x, target, claims, weight, show, checkpoint, net, begun)
             chosen = trained.fit
@@ -229,7 +229,7 @@ class SmileEstimator(VerdictMixin, Parameters):
                 self.classes_ = target.classes
             if read.named:
                 self.feature_names_in_ = np.array(frame.columns, dtype=object)
-            self.quality_ = quality = quality_of(self, *rows, trained.held)
+            self.quality_ = quality = quality_of(self, *rows, trained.held, design.foreign)
             left = None if self.time_limit is None else begun + self.time_limit - perf_counter()
             self._conclude(chosen.verdict, show, left, chosen.trees)
         warn_of_shortfall(quality)
