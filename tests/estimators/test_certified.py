@@ -349,7 +349,7 @@ def test_a_failing_certification_does_not_lose_the_network(monkeypatch, failure,
 
 
 def test_what_the_checker_refuses_is_no_certificate(monkeypatch):
-    monkeypatch.setattr(certifying, "check_apart", lambda folder: Report("refused", "a leaf is missing"))
+    monkeypatch.setattr(certifying, "check_apart", lambda folder, until: Report("refused", "a leaf is missing"))
     model = easy()
     assert model.certificate_ is None and model.verdict_.status == "unknown"
     assert "the checker refused the proof (a leaf is missing)" in model.verdict_.sentence()

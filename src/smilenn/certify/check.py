@@ -1639,7 +1639,7 @@ class Goal:
         """What rounding may add to the left side (§5)."""
         net, out = self.premise.net, Fraction(0)
         for a, b in zip(self.a, self.b, strict=True):
-            out = sum((abs(v) * e for v, e in zip(a, net.rounding, strict=True)), out)
+            out = sum((abs(v) * e for v, e in zip(a, net.rounding, strict=True) if v), out)
             out = sum((abs(v) * net.omega[i] for i, v in b.items()), out)
         return out
 
@@ -1654,16 +1654,18 @@ class Goal:
         psi.offset = [value * grow for value in net.offset]
         psi.flips = [([v << e for v in slope], (const << e) * grow, out) for slope, const, out in net.flips]
         for line, inputs in zip(self.a, self.b, strict=True):
-            a = [int(v * d) for v in line]
-            v = [dot(a, column) for column in zip(*net.t["head_weight"], strict=True)]
+            used = [o for o, v in enumerate(line) if v] or [0]
+            a = [int(line[o] * d) for o in used]
+            v = [dot(a, column) for column in zip(*(net.t["head_weight"][o] for o in used), strict=True)]
             plus = [max(0, value) for value in v]
             parts = [*zip(v, net.aux[0], strict=True), *(() if net.paper else zip(plus, net.aux[1], strict=True))]
+            parts = [part for part in parts if part[0]] or parts[:1]  # zeros add nothing
             factors = [value for value, _ in parts]
             q = [dot(factors, column) << f for column in zip(*(line[0] for _, line in parts), strict=True)]
             for i, coef in inputs.items():
                 q[i] += int(coef * d) << (2 * e + net.em + f)
             const = dot(factors, (line[1] for _, line in parts))
-            const += dot(a, net.t["head_bias"][0]) << (e + net.em + net.ex)
+            const += dot(a, (net.t["head_bias"][0][o] for o in used)) << (e + net.em + net.ex)
             psi.const += (const << f) * grow
             kappa = [dot(factors, column) << (f - e) for column in zip(*(line[2] for _, line in parts), strict=True)]
             psi.q.append(q)
