@@ -33,7 +33,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import cmp_to_key, lru_cache, reduce
+from functools import cached_property, cmp_to_key, lru_cache, reduce
 from itertools import islice
 from operator import le, mul, or_, sub
 from typing import Any
@@ -1595,6 +1595,12 @@ class Premise:
         above = [i for i in group if self.lo[c][i] > 0]
         return sum(1 << p for p, i in enumerate(group) if self.hi[c][i] >= 1 and all(j == i for j in above))
 
+    @cached_property
+    def cell(self) -> Cell:
+        """All of it: the cell of every tree of one leaf, which leaves it as it is."""
+        return Cell(self, [v * (self.scale >> self.net.ex) for v in self.net.offset], self.scale)
+
+    @cached_property
     def symmetric(self) -> bool:
         """Whether exchanging the two copies maps the premise onto itself."""
         equal = self.k == 2 and self.lo[0] == self.lo[1] and self.hi[0] == self.hi[1]
@@ -2040,7 +2046,8 @@ def leaf_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
     form = struct.Struct(f"<{flips + slopes + rows + count}i")
     finest = reader.scan(start, premise, 1 + form.size, count)
     psi = goal.compose(bits + USES if lemmas else bits, math.lcm(premise.scale, finest))
-    leaf = Leaf(goal, psi, Cell(premise, psi.offset, psi.x), units, bits)
+    cell = Cell(premise, psi.offset, psi.x) if reader.data[start] else premise.cell
+    leaf = Leaf(goal, psi, cell, units, bits)
     leaf.learn(lemmas)
     best = None
     for pos in leaf.cell.walk(reader, start, 1 + form.size):
@@ -2110,9 +2117,9 @@ class Leaf:
 
     def greatest(self, q: list[Ints]) -> int:
         """max Σ_c q_c·x_c over the cell, coordinate by coordinate and group by group."""
-        cell, k, total = self.cell, self.k, 0
+        cell, k, total, sums = self.cell, self.k, 0, list(map(sum, zip(*q, strict=True)))
         for i in self.tied:
-            v = sum(line[i] for line in q)
+            v = sums[i]
             total += v * (cell.hi if v > 0 else cell.lo)[0][i]
         for i in self.moving:
             if k == 2:
@@ -2217,6 +2224,8 @@ class Leaf:
 
     def affine(self, q: list[Ints], t: list[Whole]) -> list[Ints]:
         """Step 4: slopes of the affine remainder; a tied input takes those of all copies in the first."""
+        if not self.units:
+            return q
         together, slope = [sum(column) for column in zip(*t, strict=True)], []
         for c in range(self.k):
             lines = [(together if c == 0 else ()) if pinned else t[c] for pinned in self.cell.pinned]
@@ -2666,7 +2675,7 @@ def check_rows(premise: Premise, conclusion: list[Row], proofs: Any, reader: Rea
             need(is_int(of) and 0 <= of < len(rows) and rows[of].rule != "mirror", "a mirror shows no earlier row")
             other = goals[of]
             same = goal.a == other.a[::-1] and goal.b == other.b[::-1] and goal.rhs == other.rhs
-            need(premise.symmetric() and same, "a mirror shows another row")
+            need(premise.symmetric and same, "a mirror shows another row")
             bound, margin = rows[of].bound, rows[of].margin
         rows.append(RowReport(row_text(goal.row), str(rule), bound, margin, goal.rhs))
     return rows
