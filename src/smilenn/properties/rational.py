@@ -21,7 +21,9 @@ def exact(value: Any) -> Fraction:
     >>> exact(0.1)
     Fraction(1, 10)
     """
-    if type(value) in (int, Fraction) and -LARGEST <= value.numerator <= LARGEST:  # most of them, in claims of many rows
+    if (
+        type(value) in (int, Fraction) and -LARGEST <= value.numerator <= LARGEST
+    ):  # most of them, in claims of many rows
         return value if type(value) is Fraction else Fraction(value)
     return _short(value) if type(value) is str and len(value) <= SHORT else _read(value)
 
