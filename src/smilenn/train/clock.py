@@ -1,6 +1,6 @@
 """The time of a training run: what earlier parts of it took, and what its limit leaves.
 
-elapsed = seconds before + now − begun     over: elapsed ≥ min(share·limit, limit − kept)     left = max(0, limit − elapsed)
+elapsed = seconds before + now − begun   over: elapsed ≥ min(share·limit, limit − kept)   left = max(0, limit − elapsed)
 """
 
 from __future__ import annotations
