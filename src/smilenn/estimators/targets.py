@@ -184,7 +184,7 @@ def refuse_margins(target: Target, properties: Iterable[Property]) -> None:
         )
     warnings.warn(
         f"{who} is about {margins:,} margins between {count} classes, each of which is proved and checked: that may "
-        "take minutes, and a shorter time limit leaves it uncertified; state the rule about one class if that is enough.",
+        "take minutes, and a shorter limit leaves it uncertified; state the rule about one class if that is enough.",
         UserWarning,
         stacklevel=4,
     )
