@@ -80,7 +80,7 @@ class SmileEstimator(VerdictMixin, Parameters):
         ``auto``: clamp if that carries every property to the whole input space, else raise.
     time_limit : seconds for everything, all restarts together: training, repair, proof and certificate. When training's
         share is over, no further epoch begins and no further restart: a limit that is too short trains nothing, and the
-        verdict says so. Proof and certificate have a second each in any case.
+        verdict says so. Proof and certificate have a second each in any case; 3 s later the check is given up.
     certify_limit : seconds for the search for a certificate, within `time_limit` where there is one; checking it takes
         a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
     validation_fraction : share of the rows that choose the best state. Without encoder none below 200 rows, which are

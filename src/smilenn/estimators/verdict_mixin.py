@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from smilenn.certify.about import About, assumptions
 from smilenn.certify.verdicts import Certificate
+from smilenn.deadline import NEVER, Deadline
 from smilenn.estimators.example import example_frame
 from smilenn.estimators.judgement import Judgement, bound, current, judge, unjudged
 from smilenn.model.bundle import has_pinned
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from smilenn.report.standing import Standing
 
 LEAST_SECONDS = 1.0  # for the certificate, however little training has left
+FINISH = 3.0  # seconds beyond a time limit in which a certificate may still be written and checked
 AFTER_CTRL_C = 10.0  # seconds for the certificate of a training that was interrupted
 
 
@@ -164,13 +166,17 @@ class VerdictMixin(ABC):
             self.interrupted_ = True
             return
         limit = min(self.certify_limit, AFTER_CTRL_C) if self.interrupted_ else self.certify_limit
-        limit = limit if left is None else min(limit, max(LEAST_SECONDS, left))
+        until = NEVER
+        if left is not None:
+            left = max(LEAST_SECONDS, left)
+            limit, until = min(limit, left), Deadline.after(left + FINISH)
         try:
             judgement = judge(
                 self.net_,
                 self.claims_,
                 found,
                 time_limit=limit,
+                until=until,
                 callback=show,
                 since=self.seconds_,
                 trees=trees,
@@ -211,6 +217,7 @@ class VerdictMixin(ABC):
             self.claims_,
             found,
             time_limit=left,
+            until=NEVER if time_limit is None else Deadline.after(left + FINISH),
             callback=callback,
             since=since,
             trees=trees,
