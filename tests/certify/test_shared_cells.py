@@ -62,7 +62,7 @@ def drawn(small: Any, lemmas: Any, seed: int) -> tuple[Any, list[tuple[dict[str,
     one, rng = lemmas.Lemmas(seed), random.Random(seed)
     trees = [(lemmas.Lemmas if r % 3 == 1 else small.Small)._proof(one) for r in range(ROWS)]
     trees = [split(one, *tree) if r % 3 == 2 else tree for r, tree in enumerate(trees)]
-    return one, [(row, *tree) for row, tree in zip(conclusions(one, rng), trees, strict=False)]
+    return one, [(row, tree, proof) for row, (tree, proof) in zip(conclusions(one, rng), trees, strict=False)]
 
 
 @pytest.mark.parametrize("part", range(4))
