@@ -81,3 +81,5 @@ def test_bad_arguments(squares, credit):
         pgd_margin(lambda x: x, squares.x, squares.y, 0.1, steps=0)
     with pytest.raises(SmileError, match="epochs ≥ 1"):
         Descent(epochs=0)
+    with pytest.raises(SmileError, match="settle above 0"):
+        Descent(settle=0.0)
