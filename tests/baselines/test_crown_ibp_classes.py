@@ -61,8 +61,21 @@ def test_no_sampled_margin_is_below_a_bound(fitted):
 def images():
     """Random weights on images of 8×8 pixels, ten classes, float64."""
     torch.manual_seed(0)
-    net = nn.Sequential(convolutions(4, 6)(64, 12), nn.ReLU(), nn.Linear(12, 10)).double()
+    backbone = convolutions(4, 6)(64, 12)
+    for layer in backbone:
+        if isinstance(layer, (nn.Conv2d, nn.Linear)):
+            layer.reset_parameters()  # wider boxes
+    net = nn.Sequential(backbone, nn.ReLU(), nn.Linear(12, 10)).double()
     return ScaledModule(Domain.box([0.0] * 64, [1.0] * 64), net)
+
+
+def test_boxes_keep_their_size_at_the_start():
+    torch.manual_seed(0)
+    net = ScaledModule(Domain.box([0.0] * 784, [1.0] * 784), convolutions(32, 32)(784, 64))
+    x = torch.rand(8, 784, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        radii = [float((upper - lower).mean() / 2) for lower, upper in ball(net, x, 0.1)]
+    assert all(0.05 < radius < 0.25 for radius in radii) and len(radii) == 8
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.1, 0.6])
