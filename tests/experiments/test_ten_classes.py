@@ -55,7 +55,7 @@ def test_pages_without_ten_classes_have_no_such_part():
     assert ten_classes.report([{"model": "default"}]) == []
 
 
-def test_aims_are_about_networks_of_a_gpu_on_mnist():
+def test_aims_are_about_mnist_and_each_device_has_its_own():
     row = {"model": "ten-distances", "delta": 0.1, "data": "mnist", "device": "cuda", "certified": True}
     row |= {"clean": 0.99, "certified_0.1": 0.978, "seed": 0}
     found = {aim.what: aim for aim in robustness.aims([row, row | {"seed": 1, "certified_0.1": 0.979}])}
@@ -63,7 +63,15 @@ def test_aims_are_about_networks_of_a_gpu_on_mnist():
     assert clean.met and clean.got == "99.00"
     assert not certified.met and certified.got == "97.85" and certified.wanted == "≥ 97.90"
     assert found["ten-distances: certified"].got == "2 of 2" and len(found) == 3
-    assert not robustness.aims([row | {"device": "cpu"}]) and not robustness.aims([row | {"data": "digits"}])
+    assert not robustness.aims([row | {"data": "digits"}])
+    both = [row, row | {"device": "cpu", "certified_0.1": 0.939}]
+    found = {aim.what: aim for aim in robustness.aims(both)}
+    of_gpu, of_processor = (aim for what, aim in found.items() if "certified at 0.1" in what)
+    assert (of_gpu.got, of_processor.got, of_processor.wanted) == ("97.80", "93.90", "≥ 94.00") and not of_processor.met
+    page = "\n".join(
+        ten_classes.report([one | {"norm": "inf", "status": "proved", "seconds": 1.0, "accepted": 0.5} for one in both])
+    )
+    assert sum("SMiLE, distances" in line for line in page.splitlines()) == 4, "two devices, two tables"
 
 
 def test_unknown_models_are_named():

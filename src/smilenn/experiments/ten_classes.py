@@ -52,13 +52,13 @@ PUBLISHED: dict[Norm, dict[str, dict[float, tuple[float | None, float]]]] = {
     },
     2: {"GloRo": {0.3: (None, 95.7), 1.58: (None, 62.8)}},
 }
-# model, the δ it is trained for, metric, per cent of all test images of MNIST that are wanted of a GPU
+# model, the δ it is trained for, metric, per cent of all test images of MNIST that are wanted of a GPU, of a processor
 WANTED = (
-    ("ten-distances", 0.1, "clean", 98.6),
-    ("ten-distances", 0.1, "certified_0.1", 97.9),
-    ("ten-distances", 0.3, "certified_0.3", 93.0),
-    ("ten-contractions", 0.3, "certified_0.3", 98.0),
-    ("ten-contractions", 1.58, "certified_1.58", 72.0),
+    ("ten-distances", 0.1, "clean", 98.6, None),
+    ("ten-distances", 0.1, "certified_0.1", 97.9, 94.0),
+    ("ten-distances", 0.3, "certified_0.3", 93.0, 84.0),
+    ("ten-contractions", 0.3, "certified_0.3", 98.0, 96.8),
+    ("ten-contractions", 1.58, "certified_1.58", 72.0, None),
 )
 QUICK: dict[Norm, Config] = {
     "inf": Config(patience=None, epochs=10, batch_size=64, train_learning_rate=0.02, margin=0.6),
@@ -189,36 +189,46 @@ def report(rows: list[Row]) -> list[str]:
 
 
 def aims(rows: list[Row]) -> list[Aim]:
-    """What networks of a GPU are asked to show on MNIST, mean over seeds, and that all of them are certified."""
-    rows = [row for row in rows if row["model"] in TRAINED and row["data"] == "mnist" and row["device"] != "cpu"]
+    """What networks of a GPU and of a processor are asked to show on MNIST, each the mean over its seeds, and that all
+    of them are certified.
+    """
+    rows = [row for row in rows if row["model"] in TRAINED and row["data"] == "mnist"]
     out = all_certified(rows, TRAINED)
-    for model, delta, metric, wanted in WANTED:
+    for model, delta, metric, of_gpu, of_processor in WANTED:
         group = chosen(rows, model=model, delta=delta)
-        if group:
-            got = 100 * mean(group, metric)
-            what = f"{TITLE[model]}, ten classes, trained for {delta:g}: {metric.replace('_', ' at ')}"
-            out.append(Aim(what, f"≥ {wanted:.2f}", f"{got:.2f}", got >= wanted))
+        for where, wanted in (("GPU", of_gpu), ("processor", of_processor)):
+            own = [row for row in group if (row["device"] == "cpu") == (where == "processor")]
+            if own and wanted is not None:
+                got = 100 * mean(own, metric)
+                what = f"{TITLE[model]}, {where}, trained for {delta:g}: {metric.replace('_', ' at ')}"
+                out.append(Aim(what, f"≥ {wanted:.2f}", f"{got:.2f}", got >= wanted))
     return out
 
 
 def _rejection(rows: list[Row]) -> list[str]:
     """How many images are answered when those near a decision are not, and how many of these answers are right."""
     groups = {
-        (model, delta): chosen(rows, model=model, delta=delta)
+        (model, delta, device): chosen(rows, model=model, delta=delta, device=device)
         for model, (_, deltas) in TRAINED.items()
         for delta in deltas
+        for device in sorted({row["device"] for row in rows})
     }
     lines = [
         [
             TITLE[model],
             f"{delta:g}",
             *(mean_and_spread(group, name, 2, 100.0) for name in ("accepted", "accepted_right")),
+            device,
         ]
-        for (model, delta), group in groups.items()
+        for (model, delta, device), group in groups.items()
         if group
     ]
     said = "Rejection: no two images within the largest δ of a model get two different answers."
-    return [said, markdown(["model", "δ", "accepted", "right among accepted"], lines)] if lines else []
+    return (
+        [said, markdown(["model", "trained for δ", "accepted", "right among accepted", "device"], lines)]
+        if lines
+        else []
+    )
 
 
 def _header(norm: Norm) -> list[str]:
@@ -239,11 +249,10 @@ def _published(norm: Norm) -> list[list[str]]:
 
 def _measured(rows: list[Row], norm: Norm) -> list[list[str]]:
     names = ["clean", *(f"{kind}_{at:g}" for at in JUDGED[norm] for kind in ("certified", "least"))]
-    own = {(row["model"], row["delta"]): None for row in chosen(rows, norm=norm)}
+    own = {(row["model"], row["delta"], row["device"]) for row in chosen(rows, norm=norm)}
     lines = []
-    for model, delta in sorted(own, key=lambda key: (MODELS.index(key[0]), key[1])):
-        group = chosen(rows, model=model, norm=norm, delta=delta)
+    for model, delta, device in sorted(own, key=lambda key: (MODELS.index(key[0]), *key[1:])):
+        group = chosen(rows, model=model, norm=norm, delta=delta, device=device)
         values = [mean_and_spread(group, name, 2, 100.0) for name in names]
-        where = ", ".join(sorted({str(row["device"]) for row in group}))
-        lines.append([TITLE[model], f"{delta:g}", *values, proved(group)[1], seconds(group), where])
+        lines.append([TITLE[model], f"{delta:g}", *values, proved(group)[1], seconds(group), device])
     return lines
