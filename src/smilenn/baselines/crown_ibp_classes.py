@@ -34,8 +34,8 @@ HELD = 512  # held-out rows that are bounded at once
 def convolutions(first: int, second: int) -> Backbone:
     """Two convolutions of 4 × 4 pixels and stride 2, then a linear layer, as in the authors' small networks.
 
-    Weights start as N(0, 2π/n²), n the inputs of a unit: an affine layer then doubles the radius of a box on average and
-    a ReLU halves it, so that boxes keep their size from layer to layer (Shi et al., arXiv 2103.17268).
+    Weights start as N(0, 2π/n²), n the inputs of a unit: an affine layer then doubles the radius of a box on average,
+    and a ReLU halves it, so that boxes keep their size from layer to layer (Shi et al., arXiv 2103.17268).
     """
 
     def build(inputs: int, embedding: int) -> nn.Sequential:
