@@ -66,7 +66,7 @@ QUICK: dict[Norm, Config] = {
 }
 # our CROWN-IBP: channels of its two convolutions, units, and a schedule that a processor goes through in minutes
 CHANNELS, HIDDEN = (8, 16), 128
-LOCAL_EPOCHS, LOCAL_RATE, SETTLE = {False: 16, True: 15}, 2e-3, 0.6
+LOCAL_EPOCHS, LOCAL_RATE, SETTLE = {False: 16, True: 60}, 2e-3, 0.6
 RAMP = Ramp(warm=0.02, ramped=0.5, kappa=0.0, beta=0.0, faded=0.08)
 
 
