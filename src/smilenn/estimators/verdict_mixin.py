@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from smilenn.domain import Domain
+    from smilenn.model.fitted_backbone import FittedBackbone
     from smilenn.model.net import SmileNet
     from smilenn.report.standing import Standing
 
@@ -50,6 +51,7 @@ class VerdictMixin(ABC):
     seconds_: float
     interrupted_: bool
     _judgement: Judgement
+    _said: Any
 
     @property
     def verdict_(self) -> Verdict:
@@ -82,18 +84,38 @@ class VerdictMixin(ABC):
     def quality_(self) -> Standing | None:
         """How well the network predicts, as measured at the end of training; None where that was not kept.
 
-        It is about all weights, the backbone's too, which no certificate covers: of a network that was changed since it
-        is None.
+        It is about all weights, the backbone's too, which no certificate covers: of a network that was changed since,
+        or an estimator in it that has learned since, it is None.
         """
         self._check_fitted()
         found: Standing | None = vars(self).get("_quality")  # pickles of older versions have none
-        return found if found is None or found.weights == whole_digest(self.net_) else None
+        if found is None or found.weights != whole_digest(self.net_):
+            return None
+        backbone = self._estimator()
+        return found if backbone is None or backbone.still_says(self._said) else None
 
     @quality_.setter
     def quality_(self, found: Standing | None) -> None:
         if found is not None and not found.weights:
             found = replace(found, weights=whole_digest(self.net_))
-        self._quality = found
+        backbone = self._estimator()
+        self._quality, self._said = found, None if backbone is None or found is None else backbone.sample()
+
+    @property
+    def backbone_(self) -> Any:
+        """The fitted estimator inside the box, where an estimator is the backbone; None otherwise.
+
+        No model folder has it: keep it, and hand it to `smilenn.load`.
+        """
+        self._check_fitted()
+        backbone = self._estimator()
+        return None if backbone is None else backbone.model
+
+    def _estimator(self) -> FittedBackbone | None:
+        """The backbone, where it is an estimator."""
+        from smilenn.model.fitted_backbone import FittedBackbone
+
+        return self.net_.backbone if isinstance(self.net_.backbone, FittedBackbone) else None
 
     @property
     def violation_bound_(self) -> float:
