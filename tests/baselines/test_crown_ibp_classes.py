@@ -62,7 +62,7 @@ def images():
     """Random weights on images of 8×8 pixels, ten classes, float64."""
     torch.manual_seed(0)
     backbone = convolutions(4, 6)(64, 12)
-    for layer in backbone:
+    for layer in backbone.modules():
         if isinstance(layer, (nn.Conv2d, nn.Linear)):
             layer.reset_parameters()  # wider boxes
     net = nn.Sequential(backbone, nn.ReLU(), nn.Linear(12, 10)).double()
