@@ -161,8 +161,7 @@ def test_sizes_go_by_the_machine_and_the_data():
     assert (long.epochs, long.augment) == (80, "affine")
     assert short.augment == "none" and short.epochs < long.epochs
     rule = Robust(0.1, 1).lower(PIXELS)
-    gpu = Design("image", device="cuda")
-    assert sized_distance_net(PIXELS, rule, 1_000, design=gpu)[1].augment == "affine"
+    assert sized_distance_net(PIXELS, rule, 1_000, design=image)[1].augment == "affine"
     assert sized_distance_net(PIXELS, rule, 1_000)[1].augment == "none"
 
 

@@ -20,8 +20,9 @@ from smilenn.train.recipes import distances
 from smilenn.train.recipes.distances import sized_distance_net
 from smilenn.train.recipes.task import Design
 
-PIXELS = Domain.box([0.0] * 64, [1.0] * 64, [f"p{i}" for i in range(64)])
-SHORT = Config(patience=None, epochs=6, batch_size=64, train_learning_rate=0.02, margin=0.6)
+SIDE = 24
+PIXELS = Domain.box([0.0] * SIDE**2, [1.0] * SIDE**2, [f"p{i}" for i in range(SIDE**2)])
+SHORT = Config(patience=None, epochs=4, batch_size=64, train_learning_rate=0.02, margin=0.6)
 IMAGE = Design("image")
 
 
@@ -35,11 +36,9 @@ def patched(net):
     return [layer.patches is not None for layer in layers]
 
 
-@pytest.mark.parametrize("side", [8, 28])
 @pytest.mark.parametrize("share", [0.0, 0.5])
-def test_images_of_two_classes_get_patches(side, share):
-    domain = Domain.box([0.0] * side**2, [1.0] * side**2)
-    net, config = made(Outputs(("",), ("no", "yes")), Design("image", backbone_share=share), domain)
+def test_images_of_two_classes_get_patches(share):
+    net, config = made(Outputs(("",), ("no", "yes")), Design("image", backbone_share=share))
     assert net.encoder is not None and len(net.encoder.learned) == 2 and net.encoder.size == 4
     assert all(patched(net)) and config.batch_size == distances.PATCH_CONFIG.batch_size
     assert bool(net.gap.const.any()) == bool(share)
@@ -63,6 +62,14 @@ def test_others_have_none(outputs, design):
     assert not any(patched(made(outputs, design)[0]))
 
 
+def test_two_classes_of_few_pixels_have_none():
+    small = Domain.box([0.0] * 256, [1.0] * 256)
+    net, config = made(None, IMAGE, small)
+    assert not any(patched(net)) and net.encoder is not None
+    assert [layer["kind"] for layer in net.encoder.describe()[0]["layers"]] == ["distance"] * 3
+    assert config.augment == "affine"
+
+
 def test_the_loss_of_a_net_is_the_distance_to_its_decision():
     """Of two classes m = ±(e_0 − e_1): the second class wins where its coordinate is the smaller one."""
 
@@ -79,9 +86,10 @@ def test_the_loss_of_a_net_is_the_distance_to_its_decision():
 
 @pytest.fixture(scope="module", params=[0.0, 0.5])
 def zeros(request, tmp_path_factory):
-    """A model of 8 × 8 digits: is it a zero? Its share of a backbone, a folder, kept rows."""
+    """A model of digits, each pixel nine times: is it a zero? Its share of a backbone, a folder, kept rows."""
     data = load_digits_zero("train")
-    x, y = data.frame.astype(np.float64), data.target.to_numpy()
+    small, y = data.frame.astype(np.float64).reshape(-1, 8, 8), data.target.to_numpy()
+    x = np.kron(small, np.ones((1, SIDE // 8, SIDE // 8))).reshape(len(small), -1)
     network = Network(encoder="image", backbone_share=request.param)
     properties = [Robust(0.05, 0.2), Robust(0.1, 0.3)]
     model = SmileClassifier(properties=properties, domain=PIXELS, network=network, config=SHORT, random_state=0)

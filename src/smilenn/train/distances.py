@@ -4,7 +4,8 @@
 
 A backbone that has room in a box around f (robust.py) learns beside it, by the task's own loss of its outputs alone.
 Of several classes, f_i = −s·e_i, the lead of the true class over the best other one takes the place of t·f; f may be
-the mean of several nets, and then each learns by itself.
+the mean of several nets, and then each learns by itself. On patches two classes are learned like several, each having a
+coordinate of its own.
 
 Every change of the inputs by δ moves f/s by at most 2δ, so an image that passes its decision by 2δ is verified: the
 hinge asks for θ, beyond the largest δ of interest, and then leaves an image alone. The gradient of a maximum is a

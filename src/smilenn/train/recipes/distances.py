@@ -4,8 +4,8 @@ Under the premise of claim c each e_k moves by at most D_c, known from the layer
 
     s = (1 − tiny)·min_c ε_c / (2·D_c)
 
-Of several classes each has a coordinate of its own, f_i = −s·e_i, and each margin f_i − f_j moves by as much. There f
-may be the mean of several nets, which moves by no more than one of them.
+Of several classes each has a coordinate of its own, f_i = −s·e_i, and each margin f_i − f_j moves by as much. f may be
+the mean of several nets, which moves by no more than one of them.
 One net keeps several claims at once: its decision does not depend on s, and an input is verified for δ_c where
 |f| > 2·s·D_c.
 
@@ -60,7 +60,7 @@ TABLE = (2, (128, 64), 8e9)  # of several classes of a wide table on a processor
 # of several classes of images on a processor, by whether loops are compiled (patches_numba.py): nets, units on each
 # patch and of the next layer, differences in all
 PATCHES = {True: (2, (64, 64), 3.1e11), False: (2, (32, 64), 9e10)}
-PATCHES_OF_TWO = {True: (2, (64, 64), 1.8e11), False: (2, (32, 64), 5e10)}  # of two classes: the same
+PATCHES_OF_TWO = {True: (2, (32, 64), 1.08e11), False: (2, (32, 64), 4.5e10)}  # of two classes: the same
 PATCH_CONFIG = Config(patience=None, batch_size=64, learning_rate=0.02, train_learning_rate=0.02)
 PATCH_THETA = 0.6
 START, SELF = 0.3, -3.0  # deviation of the first weights, and what a unit has at its own place in a square layer
@@ -153,8 +153,8 @@ def own_net_for(
 ) -> tuple[SmileNet, Config] | None:
     """A net for square images on a processor, and for several classes on a GPU or of a wide table; None elsewhere."""
     gpu, several = design.device.startswith("cuda"), len(outputs.classes) > 2
-    one_answer = several or len(outputs.names) == 1  # not labels that are each decided by a sign
-    if not gpu and one_answer and design.image and math.isqrt(domain.size) ** 2 == domain.size:
+    large = len(outputs.names) == 1 and domain.size > SIZES["cpu"][1] ** 2  # two classes of few pixels have another
+    if not gpu and (several or large) and design.image and math.isqrt(domain.size) ** 2 == domain.size:
         return patch_net(domain, claims, rows, outputs, design)
     if not several or design.backbone_share:
         return None
