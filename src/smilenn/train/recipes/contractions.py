@@ -32,7 +32,7 @@ from smilenn.train.recipes.task import Recipe, Task
 TINY = 1e-6  # of ε, left for rounding
 RATE = 3e-3
 # where it is trained: contractions, their units at most, multiplications in all
-SIZES = {"cuda": (24, 1024, 4.8e14), "cpu": (4, 256, 8e12)}
+SIZES = {"cuda": (24, 1024, 4.8e14), "cpu": (4, 256, 7e12)}
 WIDEST = 4  # units for each column at most
 BATCH, LEAST_STEPS, LEAST_BATCH = 256, 8, 16
 LEAST_EPOCHS, MOST_EPOCHS = 3, 100
