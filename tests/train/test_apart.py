@@ -43,9 +43,7 @@ def fitted(threads, classes=3, share=0.0):
     x[y == 2, 8:] *= 0.3
     config = Config(patience=None, epochs=3, batch_size=32, train_learning_rate=0.02, margin=0.6)
     network = Network(encoder="image", backbone_share=share)
-    model = SmileClassifier(
-        properties=[Robust(0.1)], network=network, config=config, random_state=0, certify_limit=0
-    )
+    model = SmileClassifier(properties=[Robust(0.1)], network=network, config=config, random_state=0, certify_limit=0)
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

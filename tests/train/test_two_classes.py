@@ -86,7 +86,7 @@ def test_the_loss_of_a_net_is_the_distance_to_its_decision():
 
 @pytest.fixture(scope="module", params=[0.0, 0.5])
 def zeros(request, tmp_path_factory):
-    """A model of digits, each pixel four times, narrow nets without compiled loops: is it a zero? Its share of a backbone, a folder, kept rows."""
+    """Is it a zero? Digits with each pixel four times, narrow nets: a model, its share, a folder, kept rows."""
     data = load_digits_zero("train")
     small, y = data.frame.astype(np.float64).reshape(-1, 8, 8), data.target.to_numpy()
     x = np.pad(np.kron(small, np.ones((1, 2, 2))), ((0, 0), (1, 1), (1, 1))).reshape(len(small), -1)
