@@ -1,5 +1,6 @@
 """norm2: the claim language, Robust(norm=2), premises with a ball, and what bad input gets."""
 
+import json
 from fractions import Fraction as F
 
 import numpy as np
@@ -43,6 +44,17 @@ def test_robust_with_norm_two_is_a_ball_over_continuous_columns_that_move():
     assert Robust({"x": 1, "y": "5%"}, 1, norm=2).lower(DOMAIN)[0].ball == (("x", F(1)), ("y", F(1, 10)))
     again = as_property(Robust(0.3, 1, norm=2).to_json())
     assert again == Robust(0.3, 1, norm=2) and "norm" not in Robust(0.3, 1).to_json()
+
+
+@pytest.mark.parametrize(
+    ("norm", "steps"), [(np.int64(2), np.int64(4)), (2.0, np.uint8(4)), (np.float32(2), 4), (F(2), np.int32(4))]
+)
+def test_numbers_of_other_kinds_are_stored_as_plain_ones(norm, steps):
+    rule = Robust(0.3, 1, norm=norm, steps=steps)
+    assert (type(rule.norm), type(rule.steps)) == (int, int) and rule == Robust(0.3, 1, norm=2, steps=4)
+    assert json.dumps(rule.to_json()) == json.dumps(Robust(0.3, 1, norm=2, steps=4).to_json())
+    assert as_property(json.loads(json.dumps(rule.to_json()))) == rule
+    assert json.dumps(Robust(0.3, 1, norm=np.str_("inf")).to_json()) == json.dumps(Robust(0.3, 1).to_json())
 
 
 @pytest.mark.parametrize(
@@ -115,6 +127,10 @@ def test_norms_stand_in_premises_of_two_copies():
         lambda: Robust(-1, 1, norm=2),
         lambda: Robust(0.1, 1, norm=3),
         lambda: Robust(0.1, 1, norm=True),
+        lambda: Robust(0.1, 1, norm=np.bool_(True)),
+        lambda: Robust(0.1, 1, norm=np.array([2, 2])),
+        lambda: Robust(0.1, 1, norm=float("nan")),
+        lambda: Robust(0.1, 1, steps=2.0),
         lambda: Robust({"n": 1}, 1, norm=2).lower(DOMAIN),
         lambda: Robust({"g": 1}, 1, norm=2).lower(DOMAIN),
         lambda: Robust({"x": (-1, 2)}, 1, norm=2).lower(DOMAIN),
