@@ -32,6 +32,9 @@ DOMAIN = Domain(
 OUT = Outputs(("",))
 
 
+ORDERED = Domain((Feature("x", "continuous", 0.0, 2.0), Feature("o", "integer", 0, 1, unit="low < high")))
+
+
 def custom(row, **more):
     return Custom(when=[row], then=["a.out - b.out <= 1", "b.out - a.out <= 1"], **more).lower(DOMAIN)[0]
 
@@ -90,6 +93,9 @@ def test_the_language_has_norms(row, ball):
         "norm2() <= 1",
         "norm2(a.x - b.x) <= 1 or a.x <= 0",
         "norm2(a.x + b.x) <= 1",
+        "norm2(a) <= 1",
+        "norm2(a - c) <= 1",
+        "a.x <= norm2(a - b)",
     ],
 )
 def test_what_is_no_norm_is_refused_and_underlined(row):
@@ -103,6 +109,30 @@ def test_what_is_no_norm_is_refused_and_underlined(row):
 def test_columns_that_a_norm_does_not_take_get_advice(row, advice):
     with pytest.raises(ClaimSyntaxError, match=advice):
         custom(row)
+
+
+@pytest.mark.parametrize(
+    ("row", "at"),
+    [
+        ("1 >= norm2(a - b)", "norm2"),
+        ("0.3 <= 2 * norm2(a - b)", "norm2"),
+        ("norm2(b - a) <= 1", "b"),
+        ("norm2(a) <= 1", "a"),
+        ("norm2(a - b) >= 1", ">="),
+    ],
+)
+def test_a_norm_written_another_way_is_told_how(row, at):
+    with pytest.raises(ClaimSyntaxError) as caught:
+        custom(row)
+    assert "norm2(a - b) <= 0.3" in caught.value.sentence and row[slice(*caught.value.span)] == at
+
+
+@pytest.mark.parametrize(
+    ("when", "then", "copies"), [((), "a.out <= norm2(a - b)", 2), (("1 >= norm2(x)",), "out <= 1", 1)]
+)
+def test_a_norm_further_on_stands_in_premises_of_two_copies(when, then, copies):
+    with pytest.raises(ClaimSyntaxError, match="it stands in 'when' of a claim on two"):
+        Custom(when=when, then=[then], copies=copies)
 
 
 @pytest.mark.parametrize("weight", [0, -0.1, "0%", "-5%"])
@@ -156,6 +186,12 @@ def test_bad_input_gets_one_sentence(make):
         (lambda: Robust({"x": "-5%"}), "delta of 'x' is -5%; it must be 0 or more."),
         (lambda: Robust(1, 1, norm=2).lower(Domain((Feature("n", "integer", 0, 9),))), "Columns(kinds={'n'"),
         (lambda: Robust({"n": 1}, 1, norm=2).lower(DOMAIN), "Columns(kinds={'n'"),
+        (
+            lambda: Robust({"g": 1}, 1, norm=2).lower(DOMAIN),
+            "a Fair property, or say their order, as in domain=Columns(",
+        ),
+        (lambda: Robust({"b": 1}, 1, norm=2).lower(Domain((Feature("b", "binary"),))), "by a Fair property."),
+        (lambda: Robust({"o": 1}, 1, norm=2).lower(ORDERED), "; state how it may change in a Robust without norm=2."),
         (lambda: Robust(1, 1, norm=2).lower(Domain((Feature("c", lo=2.0, hi=2.0),))), "'c' holds one value only"),
         (lambda: Robust(1, 1, norm=2).lower(Domain((Feature("b", "binary"),))), "so leave norm=2 out."),
     ],

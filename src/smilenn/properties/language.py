@@ -30,6 +30,7 @@ from smilenn.properties.tokens import ClaimSyntaxError, Span, Token, tokens, unq
 
 MAX_LENGTH = 20_000
 MAX_DEPTH = 50
+NORM = "norm2(a - b) <= 0.3"  # an example for messages
 MAX_BITS = 4_096  # of a denominator: products of long numbers stay cheap
 
 
@@ -131,9 +132,7 @@ class _Parser:
 
     def norm(self) -> Ball:
         """``norm2(a - b) <= r``, or of single differences, each perhaps times a number."""
-        start = self.take()
-        if self.where == "then" or self.copies != 2:
-            self.fail("norm2 measures how far two inputs lie apart; it stands in 'when' of a claim on two.", start.span)
+        self.refuse_misplaced_norm(self.take())
         self.take()
         parts = self.differences()
         if self.skip(")") is None:
@@ -143,11 +142,17 @@ class _Parser:
             self.unexpected()
         return Ball(tuple((name, radius / size) for name, size in parts), radius)
 
+    def refuse_misplaced_norm(self, start: Token) -> None:
+        if self.where == "then" or self.copies != 2:
+            self.fail("norm2 measures how far two inputs lie apart; it stands in 'when' of a claim on two.", start.span)
+
     def differences(self) -> list[tuple[str, Fraction]]:
         """What a norm is over, up to its ")"; nothing for the whole ``a - b``."""
         if [token.text for token in self.tokens[self.at : self.at + 4]] == ["a", "-", "b", ")"]:
             self.at += 3
             return []
+        if self.token.text in COPIES[:2] and self.tokens[self.at + 1].text not in (".", "["):
+            self.fail(f"Two inputs as a whole are compared in this order: {NORM}.", self.token.span)
         parts = [self.difference(self.number_like(self.sum()))]
         while self.skip(",") is not None:
             parts.append(self.difference(self.number_like(self.sum())))
@@ -157,7 +162,7 @@ class _Parser:
         """r of ``<= r``, the rest of a norm."""
         operator = self.take()
         if operator.text != "<=":
-            self.fail("A norm is at most a number: norm2(a - b) <= 0.3.", operator.span)
+            self.fail(f"A norm is at most a number: {NORM}.", operator.span)
         radius = self.number_like(self.sum())
         if radius.terms or radius.constant <= 0:
             self.fail("A norm is at most a number, which is more than 0.", radius.span)
@@ -309,6 +314,9 @@ class _Parser:
 
     def reference(self, token: Token) -> tuple[int, str, int, bool]:
         """Copy, name, where it ends, and whether the name stands without quotes: only then ``out`` is an output."""
+        if token.text == "norm2" and self.token.text == "(":
+            self.refuse_misplaced_norm(token)
+            self.fail(f"A norm stands first in a row of its own: {NORM}.", token.span)
         known = COPIES[: self.copies]
         if self.accessed() and not (token.text == "out" and self.copies == 1):
             if token.text not in known:
