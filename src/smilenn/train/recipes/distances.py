@@ -115,6 +115,26 @@ def _change(one: Stated, domain: Domain) -> _Change:
     return _Change(reach, float(one.meaning.eps), size)
 
 
+@dataclass(frozen=True, eq=False)
+class _Reach:
+    """δ [m] of all claims together, in model units, and the largest δ that training aims at.
+
+    No net of distances certifies rows of two classes within half of every column's range. A claim of that size beside
+    smaller ones is kept, but not aimed at.
+    """
+
+    widest: np.ndarray
+    aim: float
+
+    @classmethod
+    def of(cls, domain: Domain, claims: Sequence[Claim], outputs: Outputs) -> _Reach:
+        changes = [_change(one, domain) for one in read(claims, outputs, domain)]
+        half, moving = (domain.scale(domain.hi) - domain.scale(domain.lo)) / 2, domain.lo < domain.hi
+        useful = [change.reach for change in changes if (change.reach < half)[moving].any()]
+        widest = np.max([change.reach for change in changes], axis=0)
+        return cls(widest, float(np.max(useful)) if useful else float(widest.max()))
+
+
 def _coordinates(outputs: Outputs) -> int:
     """How many coordinates decide: two for one output, else one each."""
     return max(2, len(outputs.names))
@@ -135,8 +155,8 @@ def sized_distance_net(
     where, image, o = "cuda" if design.device.startswith("cuda") else "cpu", design.image, len(outputs.names)
     units, side, budget = SIZES[where]
     block = 2 if image and domain.size > side * side and math.isqrt(domain.size) % 2 == 0 else 1
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, block=block, outputs=_coordinates(outputs))
+    reach = _Reach.of(domain, claims, outputs)
+    encoder = robust_encoder(domain, reach.widest, units=units, block=block, outputs=_coordinates(outputs))
     channels, hidden = CHANNELS[where]
     sizes = tuple(design.backbone_sizes)
     backbone = ConvNet(math.isqrt(domain.size), channels, hidden, o) if image else MLP(domain.size, sizes, o)
@@ -145,7 +165,7 @@ def sized_distance_net(
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(256, max(LEAST_BATCH, rows // LEAST_STEPS))
-    theta = min(THETA, max(LEAST_THETA, REACHES * float(reach.max())))
+    theta = min(THETA, max(LEAST_THETA, REACHES * reach.aim))
     augment = "affine" if image and epochs >= AUGMENTED else "none"
     return net, CONFIG.replace(epochs=epochs, augment=augment, batch_size=batch, margin=theta)
 
@@ -168,15 +188,15 @@ def class_net(
 ) -> tuple[SmileNet, Config]:
     """A mean of wide nets for several classes: on MNIST 110 epochs, about five minutes of an H200 for two nets."""
     nets, units, budget = CLASSES
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets)
+    reach = _Reach.of(domain, claims, outputs)
+    encoder = robust_encoder(domain, reach.widest, units=units, outputs=len(outputs.names), nets=nets)
     start_(encoder)
     net = distance_net(domain, claims, encoder, outputs)
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(CLASS_CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
     augment = "affine" if design.image else "none"
-    theta = CLASS_THETA + float(reach.max())
+    theta = CLASS_THETA + reach.aim
     return net, CLASS_CONFIG.replace(epochs=epochs, augment=augment, batch_size=batch, margin=theta)
 
 
@@ -186,14 +206,14 @@ def patch_net(domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outpu
     torch's operations take twice as long for nets half as wide and half as many epochs.
     """
     nets, units, budget = PATCHES[has_numba()]
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets, patches=True)
+    reach = _Reach.of(domain, claims, outputs)
+    encoder = robust_encoder(domain, reach.widest, units=units, outputs=len(outputs.names), nets=nets, patches=True)
     net = distance_net(domain, claims, encoder, outputs)
     layers = [layer for layer in net.modules() if isinstance(layer, Distance)]
     work = sum(layer.weight.numel() for layer in layers)
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(PATCH_CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
-    theta = max(PATCH_THETA, 2 * float(reach.max()))  # what a certified label needs
+    theta = max(PATCH_THETA, 2 * reach.aim)  # what a certified label needs
     return net, PATCH_CONFIG.replace(epochs=epochs, batch_size=batch, margin=theta)
 
 
@@ -207,13 +227,13 @@ def table_net(
 ) -> tuple[SmileNet, Config]:
     """A mean of nets for several classes of a table, two minutes of a processor at most."""
     nets, units, budget = sizes
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets)
+    reach = _Reach.of(domain, claims, outputs)
+    encoder = robust_encoder(domain, reach.widest, units=units, outputs=len(outputs.names), nets=nets)
     net = distance_net(domain, claims, encoder, outputs)
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
-    theta = min(THETA, max(LEAST_THETA, REACHES * float(reach.max())))
+    theta = min(THETA, max(LEAST_THETA, REACHES * reach.aim))
     return net, CONFIG.replace(
         epochs=epochs, batch_size=batch, margin=theta, learning_rate=rate, train_learning_rate=rate
     )
