@@ -13,19 +13,15 @@ from dataclasses import replace
 
 from smilenn.properties.claim import Claim, row
 from smilenn.train.recipes import curved, distances, ensemble
-from smilenn.train.recipes.stated import Kind
 from smilenn.train.recipes.task import Recipe, Task
 
 FAMILIES = (distances.recipe, ensemble.recipe, curved.recipe)
-REASONS = (
-    "A change in the Euclidean norm counts as a change of every column by as much; "
-    "a model whose only properties are of that norm, if it predicts classes, does better in it."
-)
+REASONS = "A change in the Euclidean norm counts as one of every column by as much."
 
 
 def recipe(task: Task) -> Recipe | None:
     """What another family makes of the columns' changes; None where there is no norm, or no such family."""
-    if Kind.EUCLIDEAN not in task.kinds:
+    if not any(claim.ball for claim in task.claims):
         return None
     by_column = replace(task, claims=tuple(map(in_strips, task.claims)))
     found = next((made for made in (family(by_column) for family in FAMILIES) if made is not None), None)
