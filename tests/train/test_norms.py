@@ -6,7 +6,7 @@ import pytest
 
 from smilenn import Custom, Monotone, Robust, SmileClassifier, SmileRegressor, load
 from smilenn.certify.reference import check as reference
-from smilenn.domain import Domain
+from smilenn.domain import Domain, Feature
 from smilenn.properties import ground, holds_exactly
 from smilenn.properties.forms import Outputs
 from smilenn.properties.spec import lower_all
@@ -97,6 +97,18 @@ def test_training_aims_at_no_delta_that_is_half_of_the_range(image):
 
     small, large = Robust(0.4, 1), Robust(1.58, 1, norm=2)
     assert theta(small, large) == theta(small) and theta(Robust(0.01, 1), Robust(0.4, 1, norm=2)) == theta(small)
+
+
+def test_training_aims_at_delta_as_the_layers_see_it():
+    """Columns whose δ are different shares of their ranges are scaled, and what a net is asked for with them."""
+    domain = Domain((Feature("x", "continuous", 0.0, 1.0), Feature("y", "continuous", 0.0, 10.0, mult=0.1)))
+
+    def theta(rule):
+        return sized_distance_net(domain, lower_all([rule], domain, CLASSES), 100, CLASSES)[1].margin
+
+    assert theta(Robust(0.05, 1)) == theta(Robust("0.5%", 1)) == 0.1  # y has the least share
+    assert theta(Robust(0.5, 1)) == pytest.approx(theta(Robust("5%", 1)), rel=1e-9)
+    assert theta(Robust(0.5, 1)) == pytest.approx(0.3, rel=1e-9)
 
 
 def test_rows_of_labels_have_the_length_that_epsilon_allows():

@@ -151,7 +151,7 @@ def _steps(value: Any) -> int | None:
     """Steps as they are stored: None, or a whole number of Python's own."""
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value <= MOST_STEPS:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= MOST_STEPS:
         raise SmileError(f"Robust: steps is {value!r}; give a whole number from 1 to {MOST_STEPS}.")
     return int(value)
 

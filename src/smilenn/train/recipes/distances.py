@@ -33,7 +33,7 @@ from smilenn.errors import SmileError
 from smilenn.model.backbones import MLP, ConvNet
 from smilenn.model.encoders import Distance, Encoder
 from smilenn.model.encoders.patches import has_numba
-from smilenn.model.encoders.robust import robust_encoder
+from smilenn.model.encoders.robust import rates, robust_encoder
 from smilenn.model.net import SmileNet
 from smilenn.model.spread import Spread
 from smilenn.problem.region import Region
@@ -117,7 +117,7 @@ def _change(one: Stated, domain: Domain) -> _Change:
 
 @dataclass(frozen=True, eq=False)
 class _Reach:
-    """δ [m] of all claims together, in model units, and the largest δ that training aims at.
+    """δ [m] of all claims together, in model units, and the largest δ that training aims at, in units of the layers.
 
     No net of distances certifies rows of two classes within half of every column's range. A claim of that size beside
     smaller ones is kept, but not aimed at.
@@ -130,9 +130,9 @@ class _Reach:
     def of(cls, domain: Domain, claims: Sequence[Claim], outputs: Outputs) -> _Reach:
         changes = [_change(one, domain) for one in read(claims, outputs, domain)]
         half, moving = (domain.scale(domain.hi) - domain.scale(domain.lo)) / 2, domain.lo < domain.hi
-        useful = [change.reach for change in changes if (change.reach < half)[moving].any()]
         widest = np.max([change.reach for change in changes], axis=0)
-        return cls(widest, float(np.max(useful)) if useful else float(widest.max()))
+        useful = [change.reach for change in changes if (change.reach < half)[moving].any()]
+        return cls(widest, float((np.array(useful or [widest]) * rates(domain, widest)).max()))
 
 
 def _coordinates(outputs: Outputs) -> int:
