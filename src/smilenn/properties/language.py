@@ -30,7 +30,6 @@ from smilenn.properties.tokens import ClaimSyntaxError, Span, Token, tokens, unq
 
 MAX_LENGTH = 20_000
 MAX_DEPTH = 50
-NORM = "norm2(a - b) <= 0.3"  # an example for messages
 MAX_BITS = 4_096  # of a denominator: products of long numbers stay cheap
 
 
@@ -152,7 +151,7 @@ class _Parser:
             self.at += 3
             return []
         if self.token.text in COPIES[:2] and self.tokens[self.at + 1].text not in (".", "["):
-            self.fail(f"Two inputs as a whole are compared in this order: {NORM}.", self.token.span)
+            self.fail("Two inputs as a whole are compared in this order: norm2(a - b) <= 0.3.", self.token.span)
         parts = [self.difference(self.number_like(self.sum()))]
         while self.skip(",") is not None:
             parts.append(self.difference(self.number_like(self.sum())))
@@ -162,7 +161,7 @@ class _Parser:
         """r of ``<= r``, the rest of a norm."""
         operator = self.take()
         if operator.text != "<=":
-            self.fail(f"A norm is at most a number: {NORM}.", operator.span)
+            self.fail("A norm is at most a number: norm2(a - b) <= 0.3.", operator.span)
         radius = self.number_like(self.sum())
         if radius.terms or radius.constant <= 0:
             self.fail("A norm is at most a number, which is more than 0.", radius.span)
@@ -316,7 +315,7 @@ class _Parser:
         """Copy, name, where it ends, and whether the name stands without quotes: only then ``out`` is an output."""
         if token.text == "norm2" and self.token.text == "(":
             self.refuse_misplaced_norm(token)
-            self.fail(f"A norm stands first in a row of its own: {NORM}.", token.span)
+            self.fail("A norm stands first in a row of its own: norm2(a - b) <= 0.3.", token.span)
         known = COPIES[: self.copies]
         if self.accessed() and not (token.text == "out" and self.copies == 1):
             if token.text not in known:
