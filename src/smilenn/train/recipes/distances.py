@@ -117,7 +117,9 @@ def _change(one: Stated, domain: Domain) -> _Change:
 
 @dataclass(frozen=True, eq=False)
 class _Reach:
-    """δ [m] of all claims together, in model units, and the largest δ that training aims at, in units of the layers.
+    """δ [m] of all claims together, in model units, and the largest δ that training aims at.
+
+    That is in units of the layers, which scale the columns; of images in model units, as their constants were chosen.
 
     No net of distances certifies rows of two classes within half of every column's range. A claim of that size beside
     smaller ones is kept, but not aimed at.
@@ -127,12 +129,13 @@ class _Reach:
     aim: float
 
     @classmethod
-    def of(cls, domain: Domain, claims: Sequence[Claim], outputs: Outputs) -> _Reach:
+    def of(cls, domain: Domain, claims: Sequence[Claim], outputs: Outputs, *, image: bool) -> _Reach:
         changes = [_change(one, domain) for one in read(claims, outputs, domain)]
         half, moving = (domain.scale(domain.hi) - domain.scale(domain.lo)) / 2, domain.lo < domain.hi
         widest = np.max([change.reach for change in changes], axis=0)
         useful = [change.reach for change in changes if (change.reach < half)[moving].any()]
-        return cls(widest, float((np.array(useful or [widest]) * rates(domain, widest)).max()))
+        rate = np.ones(domain.size) if image else rates(domain, widest)
+        return cls(widest, float((np.array(useful or [widest]) * rate).max()))
 
 
 def _coordinates(outputs: Outputs) -> int:
@@ -155,7 +158,7 @@ def sized_distance_net(
     where, image, o = "cuda" if design.device.startswith("cuda") else "cpu", design.image, len(outputs.names)
     units, side, budget = SIZES[where]
     block = 2 if image and domain.size > side * side and math.isqrt(domain.size) % 2 == 0 else 1
-    reach = _Reach.of(domain, claims, outputs)
+    reach = _Reach.of(domain, claims, outputs, image=image)
     encoder = robust_encoder(domain, reach.widest, units=units, block=block, outputs=_coordinates(outputs))
     channels, hidden = CHANNELS[where]
     sizes = tuple(design.backbone_sizes)
@@ -188,7 +191,7 @@ def class_net(
 ) -> tuple[SmileNet, Config]:
     """A mean of wide nets for several classes: on MNIST 110 epochs, about five minutes of an H200 for two nets."""
     nets, units, budget = CLASSES
-    reach = _Reach.of(domain, claims, outputs)
+    reach = _Reach.of(domain, claims, outputs, image=design.image)
     encoder = robust_encoder(domain, reach.widest, units=units, outputs=len(outputs.names), nets=nets)
     start_(encoder)
     net = distance_net(domain, claims, encoder, outputs)
@@ -206,7 +209,7 @@ def patch_net(domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outpu
     torch's operations take twice as long for nets half as wide and half as many epochs.
     """
     nets, units, budget = PATCHES[has_numba()]
-    reach = _Reach.of(domain, claims, outputs)
+    reach = _Reach.of(domain, claims, outputs, image=True)
     encoder = robust_encoder(domain, reach.widest, units=units, outputs=len(outputs.names), nets=nets, patches=True)
     net = distance_net(domain, claims, encoder, outputs)
     layers = [layer for layer in net.modules() if isinstance(layer, Distance)]
@@ -227,7 +230,7 @@ def table_net(
 ) -> tuple[SmileNet, Config]:
     """A mean of nets for several classes of a table, two minutes of a processor at most."""
     nets, units, budget = sizes
-    reach = _Reach.of(domain, claims, outputs)
+    reach = _Reach.of(domain, claims, outputs, image=False)
     encoder = robust_encoder(domain, reach.widest, units=units, outputs=len(outputs.names), nets=nets)
     net = distance_net(domain, claims, encoder, outputs)
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
