@@ -33,7 +33,7 @@ from smilenn.errors import SmileError
 from smilenn.model.backbones import MLP, ConvNet
 from smilenn.model.encoders import Distance, Encoder
 from smilenn.model.encoders.patches import has_numba
-from smilenn.model.encoders.robust import robust_encoder
+from smilenn.model.encoders.robust import rates, robust_encoder
 from smilenn.model.net import SmileNet
 from smilenn.model.spread import Spread
 from smilenn.problem.region import Region
@@ -116,6 +116,29 @@ def _change(one: Stated, domain: Domain) -> _Change:
     return _Change(reach, float(one.meaning.eps), size)
 
 
+@dataclass(frozen=True, eq=False)
+class _Reach:
+    """δ [m] of all claims together, in model units, and the largest δ that training aims at.
+
+    That is in units of the layers, which scale the columns; of images in model units, as their constants were chosen.
+
+    No net of distances certifies rows of two classes within half of every column's range. A claim of that size beside
+    smaller ones is kept, but not aimed at.
+    """
+
+    widest: np.ndarray
+    aim: float
+
+    @classmethod
+    def of(cls, domain: Domain, claims: Sequence[Claim], outputs: Outputs, *, image: bool) -> _Reach:
+        changes = [_change(one, domain) for one in read(claims, outputs, domain)]
+        half, moving = (domain.scale(domain.hi) - domain.scale(domain.lo)) / 2, domain.lo < domain.hi
+        widest = np.max([change.reach for change in changes], axis=0)
+        useful = [change.reach for change in changes if (change.reach < half)[moving].any()]
+        rate = np.ones(domain.size) if image else rates(domain, widest)
+        return cls(widest, float((np.array(useful or [widest]) * rate).max()))
+
+
 def _coordinates(outputs: Outputs) -> int:
     """How many coordinates decide: two for one output, else one each."""
     return max(2, len(outputs.names))
@@ -136,14 +159,14 @@ def sized_distance_net(
     where, image = "cuda" if design.device.startswith("cuda") else "cpu", design.image
     units, side, budget = SIZES[where]
     block = 2 if image and domain.size > side * side and math.isqrt(domain.size) % 2 == 0 else 1
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, block=block, outputs=_coordinates(outputs))
+    reach = _Reach.of(domain, claims, outputs, image=image)
+    encoder = robust_encoder(domain, reach.widest, units=units, block=block, outputs=_coordinates(outputs))
     share = design.backbone_share
     net = distance_net(domain, claims, encoder, outputs, share, _backbone(domain, outputs, design) if share else None)
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(256, max(LEAST_BATCH, rows // LEAST_STEPS))
-    theta = min(THETA, max(LEAST_THETA, REACHES * float(reach.max())))
+    theta = min(THETA, max(LEAST_THETA, REACHES * reach.aim))
     augment = "affine" if image and epochs >= AUGMENTED else "none"
     return net, CONFIG.replace(epochs=epochs, augment=augment, batch_size=batch, margin=theta)
 
@@ -168,15 +191,15 @@ def class_net(
 ) -> tuple[SmileNet, Config]:
     """A mean of wide nets for several classes: on MNIST 110 epochs, about five minutes of an H200 for two nets."""
     nets, units, budget = CLASSES
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets)
+    reach = _Reach.of(domain, claims, outputs, image=design.image)
+    encoder = robust_encoder(domain, reach.widest, units=units, outputs=len(outputs.names), nets=nets)
     start_(encoder)
     net = distance_net(domain, claims, encoder, outputs)
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(CLASS_CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
     augment = "affine" if design.image else "none"
-    theta = CLASS_THETA + float(reach.max())
+    theta = CLASS_THETA + reach.aim
     return net, CLASS_CONFIG.replace(epochs=epochs, augment=augment, batch_size=batch, margin=theta)
 
 
@@ -188,15 +211,15 @@ def patch_net(
     torch's operations take twice as long for nets half as wide and half as many epochs.
     """
     nets, units, budget = (PATCHES if len(outputs.names) > 1 else PATCHES_OF_TWO)[has_numba()]
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, outputs=_coordinates(outputs), nets=nets, patches=True)
+    reach = _Reach.of(domain, claims, outputs, image=True)
+    encoder = robust_encoder(domain, reach.widest, units=units, outputs=_coordinates(outputs), nets=nets, patches=True)
     share = design.backbone_share
     net = distance_net(domain, claims, encoder, outputs, share, _backbone(domain, outputs, design) if share else None)
     layers = [layer for layer in net.modules() if isinstance(layer, Distance)]
     work = sum(layer.weight.numel() for layer in layers)
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(PATCH_CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
-    theta = max(PATCH_THETA, 2 * float(reach.max()))  # what a certified label needs
+    theta = max(PATCH_THETA, 2 * reach.aim)  # what a certified label needs
     return net, PATCH_CONFIG.replace(epochs=epochs, batch_size=batch, margin=theta)
 
 
@@ -219,13 +242,13 @@ def table_net(
 ) -> tuple[SmileNet, Config]:
     """A mean of nets for several classes of a table, two minutes of a processor at most."""
     nets, units, budget = sizes
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets)
+    reach = _Reach.of(domain, claims, outputs, image=False)
+    encoder = robust_encoder(domain, reach.widest, units=units, outputs=len(outputs.names), nets=nets)
     net = distance_net(domain, claims, encoder, outputs)
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
-    theta = min(THETA, max(LEAST_THETA, REACHES * float(reach.max())))
+    theta = min(THETA, max(LEAST_THETA, REACHES * reach.aim))
     return net, CONFIG.replace(
         epochs=epochs, batch_size=batch, margin=theta, learning_rate=rate, train_learning_rate=rate
     )
