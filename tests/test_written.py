@@ -77,7 +77,7 @@ def test_dates_are_read_as_they_are_written(name):
 
 
 def test_a_date_that_does_not_exist_is_refused():
-    with pytest.raises(SmileError, match="Column 'a' holds a date that cannot be read"):
+    with pytest.raises(SmileError, match=r"Row 0, column 'a' holds '2020-02-31', which is no date of the calendar; correct the cell\."):
         Domain.from_data(pd.DataFrame({"a": ["31/02/2020", "01/02/2020"]}))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from smilenn.cli.noted import read_model
-from smilenn.cli.rows import category_names
+from smilenn.cli.rows import category_names, plain_numbers
 from smilenn.cli.source import Source
 from smilenn.cli.table import read_chunks, refused
 from smilenn.domain import Domain
@@ -77,7 +77,8 @@ def check_cells(folder: Path, source: Source, *, ids: tuple[str, ...], chunk: in
     expected = Expected.read(folder)
     way = expected.outside if out_of_bounds == "auto" else out_of_bounds
     names = category_names(expected.domain_) | {name: source.missing for name in ids}
-    for first, frame in read_chunks(source, chunk, names, only={*expected.domain_.columns, *ids}):
+    wanted, numbers = {*expected.domain_.columns, *ids}, plain_numbers(expected.domain_)
+    for first, frame in read_chunks(source, chunk, names, only=wanted, numbers=numbers):
         try:
             x = expected.read_rows(frame, first_row=first)
             if way == "raise":

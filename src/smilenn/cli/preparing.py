@@ -14,6 +14,7 @@ from smilenn.cli.rows import is_classification, read_data
 from smilenn.cli.source import Source
 from smilenn.cli.start_note import StartNote
 from smilenn.cli.stating import Stated, about_class, read_properties
+from smilenn.cli.table import rows_of_file
 from smilenn.cli.weighing import ClassWeight, class_weight
 from smilenn.domain import Domain, Kind
 from smilenn.errors import SmileError
@@ -64,11 +65,12 @@ def prepare(request: Request, source: Source) -> Prepared:
     if start is not None:
         check_columns(start.known, tuple(map(str, frame.columns)))
         classes = start.is_classification(request, classes)
-    target = _target(request, y, classes, start, positive)
-    complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
     properties, known = [item for _, item in stated], None if start is None else start.known
-    seen = _likeness(request, complete, properties) if classes and known is None else None
-    domain = _learned(request, complete, properties, seen) if known is None else known.domain
+    with rows_of_file(source):
+        target = _target(request, y, classes, start, positive)
+        complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
+        seen = _likeness(request, complete, properties) if classes and known is None else None
+        domain = _learned(request, complete, properties, seen) if known is None else known.domain
     weight = class_weight(request, y, target)
     return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known, seen)
 

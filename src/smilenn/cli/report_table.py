@@ -11,7 +11,7 @@ import pandas as pd
 from smilenn.cli.expecting import Expected
 from smilenn.cli.noted import find_source, read_training
 from smilenn.cli.report_request import Request
-from smilenn.cli.rows import category_names
+from smilenn.cli.rows import category_names, plain_numbers
 from smilenn.cli.source import Source
 from smilenn.cli.table import FIRST_ROW, OF_REPORT, read_table, refused
 from smilenn.errors import SmileError
@@ -65,7 +65,8 @@ def _read(source: Source, expected: Expected, also: tuple[str, ...]) -> pd.DataF
     columns = set(expected.domain_.columns)
     lack = columns if expected.missing != "raise" else ()
     names = category_names(expected.domain_)
-    frame = read_table(source, names, only={*columns, *also}, may_lack=lack, options=OF_REPORT)
+    numbers = plain_numbers(expected.domain_)
+    frame = read_table(source, names, only={*columns, *also}, may_lack=lack, options=OF_REPORT, numbers=numbers)
     try:
         x = expected.read_rows(frame, first_row=FIRST_ROW)
         expected.domain_.clamp(x, out_of_bounds=expected.outside, first_row=FIRST_ROW)  # type: ignore[arg-type]

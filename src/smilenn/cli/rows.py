@@ -11,7 +11,7 @@ from smilenn.cli.table import OF_FIT, read_table
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import held_back
 from smilenn.domain import Domain
-from smilenn.domain.cells import order_of
+from smilenn.domain.cells import PERCENT, order_of, origin_of
 from smilenn.domain.written import style_in
 from smilenn.errors import SmileError
 
@@ -42,6 +42,13 @@ def category_names(domain: Domain) -> dict[str, tuple[str, ...]]:
     names = {f.name: f.categories or order_of(f) for f in domain.features if not f.columns}
     written = {f.name: () for f in domain.features if style_in(f.unit)}
     return {name: known for name, known in names.items() if known} | written
+
+
+def plain_numbers(domain: Domain) -> set[str]:
+    """The columns of a domain whose cells are numbers as Python writes them, or flags."""
+    told = category_names(domain)
+    whole = {f.name for f in domain.features if f.name not in told and origin_of(f) is None and f.unit != PERCENT}
+    return whole & set(domain.columns)
 
 
 def is_classification(request: Request, y: pd.Series | pd.DataFrame, source: Source) -> bool:

@@ -17,6 +17,7 @@ import pandas as pd
 
 from smilenn.domain.cells import holds_names
 from smilenn.domain.rare import OTHER, pooled
+from smilenn.domain.stray import stray_cell
 from smilenn.domain.table import labels
 from smilenn.domain.written import doubt
 
@@ -73,6 +74,8 @@ def _identifies(name: str, present: pd.Series) -> bool:
     if pd.api.types.is_integer_dtype(present):
         return bool(CALLED.search(name) or CAMEL.search(name)) and present.is_unique
     if isinstance(present.dtype, pd.CategoricalDtype) or not holds_names(present):
+        return False
+    if stray_cell(present) is not None:  # numbers or dates with a slip, which is an error of its own
         return False
     texts = labels(present)
     return texts.nunique() >= DISTINCT * len(texts) or (texts.nunique() > LEAST and pooled(texts) == [OTHER])
