@@ -10,7 +10,7 @@ import pandas as pd
 
 from smilenn.cli.fit_request import Request, read_bounds, read_order
 from smilenn.cli.noted import check_same_rows
-from smilenn.cli.rows import is_classification, read_data
+from smilenn.cli.rows import is_classification, read_data, written_target
 from smilenn.cli.source import Source
 from smilenn.cli.start_note import StartNote
 from smilenn.cli.stating import Stated, about_class, read_properties
@@ -23,6 +23,7 @@ from smilenn.estimators.missing import filled, learn_fill
 from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.pixels import Likeness, check_pixels, recognised
 from smilenn.estimators.start import Known, check_columns
+from smilenn.estimators.target_cells import warn_of_classes
 from smilenn.estimators.targets import Target, decisions, numbers, with_positive
 from smilenn.properties.base import Property
 
@@ -39,6 +40,7 @@ class Prepared:
     class_weight : that of ``--class-weight``; None without it.
     start : what the model of ``--from`` knows; None without one.
     likeness : the images that the columns look like, where nobody has said what they are.
+    units : of targets whose numbers are written as texts; none where no target's are.
     """
 
     source: Source
@@ -52,6 +54,7 @@ class Prepared:
     class_weight: ClassWeight | None
     start: Known | None
     likeness: Likeness | None = None
+    units: tuple[str, ...] = ()
 
 
 def prepare(request: Request, source: Source) -> Prepared:
@@ -61,7 +64,11 @@ def prepare(request: Request, source: Source) -> Prepared:
     positive = request.positive or (None if start is None else start.positive)
     stated = about_class(rules, positive)
     frame, y = read_data(request, source, None if start is None else start.known.domain)
+    classified = start is not None and start.task == "classification"
+    y, units = (y, ()) if classified else written_target(request, y, source)
     classes = is_classification(request, y, source)
+    if classes and isinstance(y, pd.Series) and not set(request.target) & set(request.category):
+        warn_of_classes(y.to_numpy(), repr(request.target[0]))
     if start is not None:
         check_columns(start.known, tuple(map(str, frame.columns)))
         classes = start.is_classification(request, classes)
@@ -72,7 +79,7 @@ def prepare(request: Request, source: Source) -> Prepared:
         seen = _likeness(request, complete, properties) if classes and known is None else None
         domain = _learned(request, complete, properties, seen) if known is None else known.domain
     weight = class_weight(request, y, target)
-    return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known, seen)
+    return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known, seen, units)
 
 
 def _start(request: Request, source: Source) -> StartNote | None:
@@ -83,7 +90,7 @@ def _start(request: Request, source: Source) -> StartNote | None:
 
 
 def _columns(request: Request) -> Columns:
-    kinds: dict[str, Kind] = {name: "category" for name in request.category}
+    kinds: dict[str, Kind] = {name: "category" for name in request.category if name not in request.target}
     return Columns(kinds=kinds, bounds=read_bounds(request.bounds), order=read_order(request.order))
 
 

@@ -222,7 +222,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             self.timed_out_ = chosen.timed_out  # not saved: a folder's history says what was done
             seen = [] if read.likeness is None else [read.likeness.sentence()]
             self.image_, self.reasons_ = read.image, " ".join([*implied, *seen, trained.reasons]) + scaled_note(frame)
-            self.target_name_, self.fill_ = read.target_name, read.fill
+            self.target_name_, self.target_units_, self.fill_ = read.target_name, target.units, read.fill
             self.usual_ = read.usual(self, domain, rows[0])
             self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
             if target.classes is not None:

@@ -38,6 +38,7 @@ from smilenn.estimators.radius import (
 from smilenn.estimators.reject import accepted, with_rejections
 from smilenn.estimators.rules import LOGIT_EPS, Directions, Names, Stated
 from smilenn.estimators.stability import largest_changes, stable
+from smilenn.estimators.target_cells import warn_of_classes
 from smilenn.estimators.targets import (
     Target,
     TaskName,
@@ -136,6 +137,8 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return self._usual_output() or (self.outputs_.classes[1] if len(self.outputs_.classes) == 2 else "")
 
     def _start(self, target: Target, weight: np.ndarray) -> tuple[Target, np.ndarray]:
+        if target.classes is not None:
+            warn_of_classes(target.classes, stacklevel=4)
         return started_decisions(target, self.class_weight, weight)
 
     def decision_function(self, X: Any) -> np.ndarray:

@@ -16,6 +16,7 @@ from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
 from smilenn.estimators.rules import Directions, Names, Stated
+from smilenn.estimators.target_cells import as_fitted
 from smilenn.estimators.targets import Target, TaskName, numbers, started_numbers
 from smilenn.properties.base import Property
 from smilenn.properties.outputs import Ordered
@@ -125,6 +126,8 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R², the mean over several targets; of quantiles the mean share of a constant's pinball loss saved."""
+        self._check_fitted()
+        y = as_fitted(y, self.outputs_.names, vars(self).get("target_units_", ()))
         if self.quantiles is None:
             return super().score(X, y, sample_weight)
         from sklearn.metrics import d2_pinball_score
