@@ -68,7 +68,7 @@ def table_columns(folder: Path) -> tuple[str, ...]:
 def read_columns(folder: Path) -> tuple[str, ...]:
     """The columns that a model reads, without those that its fit has left out; where model.json does not say, all."""
     files = read_folder(folder)
-    model = parse_json(files[MODEL], MODEL) if MODEL in files else None
+    model = parse_json(files[MODEL], MODEL) if MODEL in files else {}
     try:
         features = model["net"]["domain"]["features"]
         names = {str(feature["name"]) for feature in features}

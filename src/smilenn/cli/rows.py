@@ -78,10 +78,10 @@ def noted_target(
 ) -> pd.Series | pd.DataFrame:
     """Targets called `names`, read with the units that the fit has noted."""
     for name, unit in zip(names, units, strict=False):
-        if unit and isinstance(y, pd.DataFrame):
-            y = with_columns(y, {name: with_unit(y[name], unit, name, first_row)})
-        elif unit:
-            y = pd.Series(with_unit(y, unit, name, first_row), index=y.index, name=y.name)
+        if unit:
+            column = y[name] if isinstance(y, pd.DataFrame) else y
+            found = pd.Series(with_unit(column, unit, name, first_row), index=y.index, name=name)
+            y = with_columns(y, {name: found}) if isinstance(y, pd.DataFrame) else found
     return y
 
 
