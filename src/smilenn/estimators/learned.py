@@ -17,6 +17,7 @@ import pandas as pd
 
 from smilenn.domain import Domain, Feature, Kind, idle_columns
 from smilenn.domain.cells import order_of, origin_of, read_cells
+from smilenn.domain.idle import constant
 from smilenn.domain.rare import OTHER
 from smilenn.domain.table import labels
 from smilenn.domain.written import THOUSANDS, doubt, style_in
@@ -69,6 +70,10 @@ def learned(
     idle = idle_columns(frame, {*named, *options.named})
     for one in idle:
         warnings.warn(f"{one.sentence()} To keep it, declare its kind.", ColumnWarning, stacklevel=4)
+    for name in (str(name) for name in frame.columns if name in named):
+        if found := constant(frame[name]):
+            sentence = f"Column {name!r} {found}, and a rule names it: nothing can be learned of it from these rows."
+            warnings.warn(sentence, ColumnWarning, stacklevel=4)
     kept = frame.drop(columns=[one.column for one in idle])
     pool = {str(name) for name in kept.columns if name not in named} if unknown == "other" else set()
     domain = options.learned(kept, missing=missing == "indicator", pool=lambda name: name in pool)
