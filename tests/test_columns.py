@@ -14,7 +14,7 @@ from smilenn import Claim, Convex, Domain, Fair, Lipschitz, Monotone, Robust, Sy
 from smilenn.domain import Feature, idle_columns
 from smilenn.domain.absent import fill_of, indicator
 from smilenn.domain.cells import holds_names
-from smilenn.domain.rare import MOST, OTHER
+from smilenn.domain.rare import LEAST, MOST, OTHER, places
 from smilenn.errors import SmileError
 from smilenn.properties import row
 from smilenn.properties.known import explicit, unsaid
@@ -219,9 +219,25 @@ def test_rare_and_new_names_share_one_place():
 
 def test_many_names_keep_the_most_frequent():
     rng = np.random.default_rng(0)
-    cells = [f"t{i:04}" for i in rng.zipf(1.3, 20_000) % 1500]
+    cells = [f"t{i:04}" for i in np.minimum(rng.zipf(1.1, 20_000), 500 + rng.integers(0, 250, 20_000)) % 1500]
     domain = Domain.from_data(pd.DataFrame({"g": cells}), pool=lambda name: True)
-    assert len(domain.feature("g").categories) <= MOST + 1 and domain.feature("g").categories[-1] == OTHER
+    assert len(domain.feature("g").categories) == MOST + 1 and domain.feature("g").categories[-1] == OTHER
+
+
+def test_columns_of_texts_share_the_places_of_values():
+    rng = np.random.default_rng(0)
+    cells = {f"g{c}": [f"t{i:04}" for i in rng.integers(0, 300, 9000)] for c in range(5)}
+    domain = Domain.from_data(pd.DataFrame(cells | {"x": range(9000)}), pool=lambda name: True)
+    assert [len(feature.categories) for feature in domain.features] == [places(5) + 1] * 5 + [0]
+    assert places(5) == 80 and (domain.feature("g0").categories[-1], places(50)) == (OTHER, LEAST)
+
+
+def test_texts_that_are_all_rare_are_no_identifier():
+    cells = pd.Series([f"t{i:04}" for i in range(1500)] * 20)
+    (idle,) = idle_columns(pd.DataFrame({"city": cells, "x": range(30_000)}))
+    assert idle.sentence() == (
+        "Column 'city' has 1500 values, none of them in 30 rows or more: group them to learn from it; it is left out."
+    )
 
 
 def test_ordered_names_are_numbers_to_rules_and_names_to_people():

@@ -27,7 +27,8 @@ from smilenn.domain.decode import decode
 from smilenn.domain.encode import encode as encode_feature
 from smilenn.domain.feature import Feature, Kind
 from smilenn.domain.learn import Reading, Scaling, check_learning, learn
-from smilenn.domain.table import as_frame, refuse_twice
+from smilenn.domain.rare import places
+from smilenn.domain.table import as_frame, is_text, refuse_twice
 from smilenn.domain.written import style_in
 from smilenn.errors import SmileError, listed
 
@@ -106,6 +107,8 @@ class Domain:
         _refuse_names(frame, member_of, groups, {"kinds": kinds, "bounds": bounds, "units": units, "order": order})
         _refuse_options(frame, margin, scaling)
 
+        most = places(sum(pool(column) and is_text(frame[column]) for column in frame.columns))
+
         def how(column: str) -> Reading:
             return Reading(
                 kind=kinds.get(column),
@@ -115,7 +118,7 @@ class Domain:
                 named=named,
                 order=order.get(column, ()),
                 missing=missing,
-                pool=pool(column),
+                pool=most if pool(column) else 0,
             )
 
         features: list[Feature] = []

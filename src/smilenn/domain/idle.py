@@ -4,10 +4,12 @@ empty        every cell is missing
 constant     every cell is the same
 duplicate    the cells of another column, one by one
 identifier   texts that (nearly) all differ; whole numbers that all differ, in a column called id or like it
+rare         texts of which none is frequent enough to be learned
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain.cells import holds_names
-from smilenn.domain.rare import OTHER, pooled
+from smilenn.domain.rare import OTHER, least_rows, pooled
 from smilenn.domain.stray import stray_cell
 from smilenn.domain.table import labels
 from smilenn.domain.written import doubt
@@ -83,21 +85,36 @@ def _why(name: str, series: pd.Series) -> str:
         return "is empty"
     if found := constant(series):
         return found
-    if len(series) >= LEAST and _identifies(name, present):
-        return IDENTIFIER
-    return ""
+    if len(series) < LEAST:
+        return ""
+    return IDENTIFIER if _identifies(name, present) else _rare(present)
 
 
 def _identifies(name: str, present: pd.Series) -> bool:
     """Whether cells look like names of their rows."""
     if pd.api.types.is_integer_dtype(present):
         return bool(CALLED.search(name) or CAMEL.search(name)) and present.is_unique
-    if isinstance(present.dtype, pd.CategoricalDtype) or not holds_names(present):
-        return False
-    if stray_cell(present) is not None:  # numbers or dates with a slip, which is an error of its own
+    if not _names(present):
         return False
     texts = labels(present)
-    return texts.nunique() >= DISTINCT * len(texts) or (texts.nunique() > LEAST and pooled(texts) == [OTHER])
+    return texts.nunique() >= DISTINCT * len(texts)
+
+
+def _names(present: pd.Series) -> bool:
+    """Whether cells are names: neither a category by type, nor numbers or dates with a slip, an error of its own."""
+    named = not isinstance(present.dtype, pd.CategoricalDtype) and holds_names(present)
+    return named and stray_cell(present) is None
+
+
+def _rare(present: pd.Series) -> str:
+    """Why there is nothing to learn of texts that are all rare; empty where there is."""
+    if not _names(present):
+        return ""
+    texts = labels(present)
+    if texts.nunique() <= LEAST or pooled(texts) != [OTHER]:
+        return ""
+    rows = math.ceil(least_rows(len(texts)))
+    return f"has {texts.nunique()} values, none of them in {rows} rows or more: group them to learn from it"
 
 
 def _twins(frame: pd.DataFrame) -> dict[str, int]:

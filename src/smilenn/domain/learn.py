@@ -55,7 +55,8 @@ class Reading:
     margin, scaling, named : as in `Domain.from_data`; whether the data brought names.
     order : names of an ordered column, lowest first.
     missing : whether missing cells become inputs; if not, they are errors.
-    pool : whether rare categories and those of later rows share one place.
+    pool : how many categories keep a place of their own where rare ones and those of later rows share one; 0 where none
+        are shared.
     """
 
     kind: Kind | None = None
@@ -65,7 +66,7 @@ class Reading:
     named: bool = True
     order: tuple[str, ...] = ()
     missing: bool = False
-    pool: bool = False
+    pool: int = 0
 
 
 def learn(name: str, series: pd.Series, how: Reading) -> tuple[Feature, ...]:
@@ -177,7 +178,7 @@ def _labelled(name: str, series: pd.Series, how: Reading, *, lacks: bool) -> Fea
         known = "missing cells" if lacks else f"{len(values)} values"
         raise SmileError(f"Column {name!r} is declared binary but has {known}; declare a category.")
     if how.pool:
-        values = pooled(cells)
+        values = pooled(cells, how.pool)
     return Feature(name, "category", categories=tuple(dict.fromkeys([*values, MISSING] if lacks else values)))
 
 

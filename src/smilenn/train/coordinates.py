@@ -111,7 +111,9 @@ def _basis(directions: Sequence[np.ndarray], o: int) -> np.ndarray:
     for direction in (*directions, *np.eye(o)):
         if np.linalg.matrix_rank(np.stack([*basis, direction]), tol=1e-9) > len(basis):
             basis.append(direction)
-    return np.stack(basis)
+    t = np.stack(basis)
+    # of single outputs: each at its own place, where trees and linear functions are fitted to it
+    return t[np.argmax(t != 0, axis=0)] if (np.count_nonzero(t, axis=1) == 1).all() else t
 
 
 @dataclass(frozen=True, eq=False)

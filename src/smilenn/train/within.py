@@ -8,6 +8,11 @@ so it moves f by w at most; the thousandth is for the rounding of sums. A clip i
 
     w·clip((b + w/2)·(1/w), 0, 1) − w/2
 
+Where f must stay between the ends lo and hi, the clip is to [c, d], d − c ≤ w, and every member of m is cut to
+[lo − c, hi − d]: then lo ≤ m + b ≤ hi, and nothing has to be cut behind the sum. m gives up some of its range for that,
+which b, reading all features, may give back. If kept rows lie beyond m's new ends, [c, d] is also tried as what trees
+of z alone would add without these ends.
+
 Beside rules on slopes or curvature (`Lipschitz`, `Convex`, `Robust`, …) m has curved units, and b reads no feature that
 such a rule moves: b is equal at all inputs that the rule compares, and cancels.
 
@@ -47,26 +52,52 @@ LEAST_ROWS = 40  # that were kept
 GAIN = 0.002  # share of the loss that the trees have to save
 TREES, PATIENCE, LEAVES, IN_LEAF, RATE = 200, 10, 15, 10, 0.1
 MOST_ROWS = 20_000  # that trees are fitted to
+NARROW = 0.9  # of a clip: trees that need less are tried with what they need
 NAME = "within"  # how the branches of such trees are called
 STEEP = 0.02  # p·(1 − p) is at least this in a Newton step
 
 
 @dataclass(frozen=True)
+class Clip:
+    """What trees may move a coordinate by: from `low` to `high`."""
+
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """w."""
+        return self.high - self.low
+
+    def leaves(self, ends: tuple[float, float]) -> tuple[float, float]:
+        """The ends for what the trees move, so that the sum keeps these."""
+        return ends[0] - self.low, ends[1] - self.high
+
+
+@dataclass(frozen=True)
 class Spare:
     """The signs that one output has in all features; by how much trees may move it in all (w, in its coordinate); the
-    features that it must not depend on otherwise; those that trees are `barred` from, since another rule moves them.
+    features that it must not depend on otherwise; those that trees are `barred` from, since another rule moves them;
+    the `ends` that the coordinate must keep with the trees.
     """
 
     signs: Directions
     width: float
     protected: frozenset[str]
     barred: frozenset[str] = frozenset()
+    ends: tuple[float, float] | None = None
 
     @property
     def choices(self) -> tuple[Directions, ...]:
         """What to read: protected features alone, which few rows suffice for, or all that trees may read."""
         every = {name: sign for name, sign in self.signs.items() if name not in self.barred}
         return {name: sign for name, sign in every.items() if name in self.protected}, every
+
+    @property
+    def clip(self) -> Clip:
+        """All of the width, but at most half of what lies between the ends."""
+        width = self.width if self.ends is None else min(self.width, (self.ends[1] - self.ends[0]) / 2)
+        return Clip(-width / 2, width / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +142,12 @@ def move_within(
     assert net.encoder is not None
     first = loss = kept.loss(task)
     for t, own in enumerate(within.spare if len(rows) >= LEAST_ROWS else ()):
-        if own.width <= LEAST:
+        if own.clip.width <= LEAST:
             continue
-        tried = [_fitted(net, task, signs, own.width, kept, t) for signs in own.choices]
-        after, moved, branches = min(tried, key=lambda one: one[0])
-        if loss - after > GAIN * first:
-            _join_(net, branches, t, own.width)
-            kept, loss = replace(kept, found=moved), after
+        best = min(_tried(net, task, own, kept, t), key=lambda one: one.loss)
+        if loss - best.loss > GAIN * first:
+            _join_(net, best, t, own)
+            kept, loss = replace(kept, found=best.found), best.loss
     return loss, f"trees within ε: held-out loss {first:.3f} to {loss:.3f}" if loss < first else ""
 
 
@@ -128,6 +158,8 @@ def spare_words(net: SmileNet, spare: Sequence[Spare]) -> str:
     names = listed(sorted(set().union(*(own.protected - own.barred for own in spare))), 40)
     if _moves(net):
         moved = f" Boosted trees that read {names} move the output within ε, which predicts held-out rows better."
+        if any(own.ends for own in spare):
+            moved += " The ensemble stays as far inside the bounds as they can move it."
         barred = listed(sorted(set().union(*(own.barred for own in spare))), 40)
         return f"{moved} They do not read {barred}, which other rules move." if barred else moved
     return f" No trees that read {names} were kept, so ε is not used."
@@ -140,25 +172,64 @@ def _moves(net: SmileNet) -> bool:
     return bool(own.any()) and bool(net.lower.slope[:, : len(own)][:, torch.as_tensor(own)].any())
 
 
-def _fitted(
-    net: SmileNet, task: Training, signs: Directions, width: float, kept: Kept, t: int
-) -> tuple[float, torch.Tensor, tuple[Branch, ...]]:
-    """The loss with trees that move coordinate t, the predictions [n, o] of kept rows then, and the trees' branches."""
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    """Branches of trees that move a coordinate, what they are cut to, what is predicted with them [n, o], its loss."""
+
+    loss: float
+    found: torch.Tensor
+    branches: tuple[Branch, ...]
+    clip: Clip
+
+
+def _tried(net: SmileNet, task: Training, own: Spare, kept: Kept, t: int) -> list[_Moved]:
+    """Trees that move coordinate t, for everything they may read and every clip that may serve."""
+    clips = [own.clip]
+    if own.ends is not None and not torch.equal(_cut(net, kept.found, t, own.clip.leaves(own.ends)), kept.found):
+        free = replace(own, ends=None)
+        needed = _needed(net, _fitted(net, task, free.choices[0], free, free.clip, kept, t), kept, t)
+        clips += [needed] if LEAST < needed.width < NARROW * own.clip.width else []
+    return [_fitted(net, task, signs, own, clip, kept, t) for clip in clips for signs in own.choices]
+
+
+def _needed(net: SmileNet, moved: _Moved, kept: Kept, t: int) -> Clip:
+    """From where to where trees move coordinate t."""
+    by = _place(net, moved.found, t) - _place(net, kept.found, t)
+    return Clip(float(by.min()), float(by.max()))
+
+
+def _fitted(net: SmileNet, task: Training, signs: Directions, own: Spare, clip: Clip, kept: Kept, t: int) -> _Moved:
+    """Trees that move coordinate t; none, at an infinite loss, where they have no column to read or no time."""
     u, way = net.scale(task.x[kept.rows]).cpu().numpy(), _way(net, t)
     table = Table.of(net.domain, u, signs)
     if not table.columns or task.over():
-        return math.inf, kept.found, ()
-    residual, weight = _left(task, kept, way, t)
+        return _Moved(math.inf, kept.found, (), clip)
+    if own.ends is not None:
+        kept = replace(kept, found=_cut(net, kept.found, t, clip.leaves(own.ends)))
+    residual, weight = _left(task, kept, way)
     moved = kept.found.clone()
     half = _halves(len(u), task.seed)
     branches = []
     for k, learns in enumerate((half, ~half)):
         model = _booster(table, residual, weight, learns, task.seed + k)
-        branch = _clipped(model, table, width, f"{NAME}{t}_{k}")
+        branch = _clipped(model, table, clip, f"{NAME}{t}_{k}")
         branches.append(branch)
         other = torch.as_tensor(np.flatnonzero(~learns), device=moved.device)
         moved[other] += branch(net.scale(task.x[kept.rows[other]])).to(moved) * way
-    return replace(kept, found=moved).loss(task), moved, tuple(branches)
+    return _Moved(replace(kept, found=moved).loss(task), moved, tuple(branches), clip)
+
+
+def _place(net: SmileNet, found: torch.Tensor, t: int) -> torch.Tensor:
+    """Coordinate t [n] of outputs [n, o], of which it moves one."""
+    way = _way(net, t)
+    o = int(way.abs().argmax())
+    return (found[:, o] - net.head_bias[o] * net.output_scale[o]) / way[o]
+
+
+def _cut(net: SmileNet, found: torch.Tensor, t: int, ends: tuple[float, float]) -> torch.Tensor:
+    """Outputs [n, o] with coordinate t cut to these ends."""
+    z = _place(net, found, t)
+    return found + (z.clamp(*ends) - z)[:, None] * _way(net, t)
 
 
 def _way(net: SmileNet, t: int) -> torch.Tensor:
@@ -193,7 +264,7 @@ def _effect(net: SmileNet, task: Training, spare: Spare, y: np.ndarray) -> np.nd
     rest = {name: sign for name, sign in spare.signs.items() if name not in spare.protected}
     left = y - _out_of_fold(Table.of(net.domain, u, rest), y, task)
     effect = _out_of_fold(Table.of(net.domain, u, spare.choices[0]), left, task)
-    return np.clip(effect - effect.mean(), -spare.width / 2, spare.width / 2)
+    return np.clip(effect - effect.mean(), spare.clip.low, spare.clip.high)
 
 
 def _out_of_fold(table: Table, y: np.ndarray, task: Training) -> np.ndarray:
@@ -211,17 +282,18 @@ def _halves(rows: int, seed: int) -> np.ndarray:
     return np.random.RandomState(seed % 2**32).permutation(rows) % 2 == 0
 
 
-def _left(task: Training, kept: Kept, way: torch.Tensor, t: int) -> tuple[np.ndarray, np.ndarray]:
-    """What is left to learn of coordinate t, and the weight of each row, [n] both."""
+def _left(task: Training, kept: Kept, way: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """What is left to learn of a coordinate that moves outputs this way, and the weight of each row, [n] both."""
     weight = np.ones(len(kept.y)) if task.weight is None else task.weight[kept.rows].cpu().numpy()
     if kept.kind not in ("bce", "ce"):
         return _along(kept.y - kept.found, way), weight
-    y, f = (v[:, t].cpu().numpy().astype(np.float64) for v in (kept.y, kept.found))
+    o = int(way.abs().argmax())
+    y, f = (v[:, o].cpu().numpy().astype(np.float64) for v in (kept.y, kept.found))
     if kept.kind == "ce":  # the log-odds of this class against all others
-        f = torch.logit(kept.found.softmax(dim=1)[:, t].to(torch.float64)).cpu().numpy()
+        f = torch.logit(kept.found.softmax(dim=1)[:, o].to(torch.float64)).cpu().numpy()
     p = 1 / (1 + np.exp(-np.clip(f, -30, 30)))
     steep = np.maximum(p * (1 - p), STEEP)
-    return (y - p) / steep / float(way[t]), weight * steep
+    return (y - p) / steep / float(way[o]), weight * steep
 
 
 def _booster(table: Table, y: np.ndarray, weight: np.ndarray, learns: np.ndarray, seed: int) -> Any:
@@ -263,33 +335,43 @@ def _some(chosen: np.ndarray) -> np.ndarray:
     return places[:: 1 + len(places) // MOST_ROWS]
 
 
-def _clipped(model: Any, table: Table, width: float, name: str) -> Branch:
-    """The trees, cut to ± width/2, as a branch of one coordinate."""
+def _clipped(model: Any, table: Table, clip: Clip, name: str) -> Branch:
+    """The trees, cut to the clip, as a branch of one coordinate."""
     forest = convert(model, table.columns, len(table.coordinates))
     assert_same(forest, model, table.x, table.one_hot(table.x))
-    ramp = Ramps([0], np.array([-width / 2]), np.array([1 / width]))
+    ramp = Ramps([0], np.array([clip.low]), np.array([1 / clip.width]))
     shift = Linear(1, 1, signs=np.ones((1, 1)))
-    shift.weight.fill_(width)
-    shift.bias.fill_(-width / 2)
+    shift.weight.fill_(clip.width)
+    shift.bias.fill_(clip.low)
     return Branch(name, table.coordinates, [forest.layer, ramp, shift])
 
 
-def _join_(net: SmileNet, branches: Sequence[Branch], t: int, width: float) -> None:
-    """Add the mean of some branches, which are cut to ± width/2, to coordinate t of the network.
+def _join_(net: SmileNet, moved: _Moved, t: int, own: Spare) -> None:
+    """Add the mean of some branches, which are cut to a clip, to coordinate t of the network.
 
     Their coordinates come behind those of other branches with layers: columns that are passed on stay the last.
     """
-    encoder, many = net.encoder, len(branches)
+    encoder, many = net.encoder, len(moved.branches)
     assert encoder is not None
     at = int(encoder.encoded.sum())
     passed = [branch for branch in encoder.branches if isinstance(branch, Branch) and not len(branch.layers)]
-    joined = Encoder(encoder.domain, [*encoder.learned, *branches, *passed])
-    if encoder.limits is not None:  # trees are cut by their clip alone
-        least, most = encoder.limits
-        joined.limit_(np.insert(least, [at] * many, -width), np.insert(most, [at] * many, width))
+    joined = Encoder(encoder.domain, [*encoder.learned, *moved.branches, *passed])
+    if encoder.limits is not None:
+        least, most = encoder.limits if own.ends is None else _limited(net, moved.clip.leaves(own.ends), t)
+        # trees are cut by their clip; provers of single inputs read these limits
+        clip = Clip(-own.width, own.width) if own.ends is None else moved.clip
+        joined.limit_(np.insert(least, [at] * many, clip.low), np.insert(most, [at] * many, clip.high))
     net.encoder = joined.to(net.head_weight.device).train(encoder.training)
     _widen_(net, at, many)
     net.lower.slope[t, at : at + many] = 1.0 / many
+
+
+def _limited(net: SmileNet, ends: tuple[float, float], t: int) -> tuple[np.ndarray, np.ndarray]:
+    """The limits [p] of the encoder, those of what reaches coordinate t inside these ends too."""
+    assert net.encoder is not None and net.encoder.limits is not None
+    least, most = net.encoder.limits
+    own = (net.lower.slope[t] != 0).cpu().numpy()
+    return np.where(own, np.maximum(least, ends[0]), least), np.where(own, np.minimum(most, ends[1]), most)
 
 
 def _widen_(net: SmileNet, at: int, many: int) -> None:

@@ -60,7 +60,7 @@ def recipe(task: Task) -> Recipe | None:
     net = _network(task, plan, made, line, units, members)
     read = frozenset[str]() if units is None else units.features
     # trees beside units are judged by rows that are kept from members
-    spare = () if units is None else spare_of(task, None if plan.box is None else plan.head, plan.width)
+    spare = () if units is None else spare_of(task, plan.box, plan.width, cut=False)
     words = reasons(task, plan.roles, ramps, plan.width, read, spare=bool(spare))
     return Recipe(net, steps(len(task.x), RATE), words, "curved", spare=spare)
 

@@ -80,7 +80,7 @@ def recipe(task: Task) -> Recipe | None:
     )
     net.lower.slope.requires_grad_(False)
     limit_(encoder, plan, made.places)
-    spare = spare_of(task, None if plan.box is None else plan.head, plan.width)
+    spare = spare_of(task, plan.box, plan.width, cut=True)
     words = reasons(task, plan.roles, ramps, plan.width, spare=bool(spare))
     return Recipe(net, steps(len(task.x), RATE), words, "ensemble", trees, spare, task.design.members)
 

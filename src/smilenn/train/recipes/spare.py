@@ -2,9 +2,11 @@
 
     rules that compare inputs alone           each coordinate of a form v of the outputs:  w = ε / Σ|v|
     quantiles that do not cross beside these  the one coordinate that shifts all of them:  w = ε / |v_t|
+    constant ends of single outputs           each coordinate, and the ends that its sum with the trees must keep
 
 A shift of all quantiles by one number leaves their differences as they are, so it breaks no rule about these. A rule of
-fairness alone leaves its ε to the backbone, and a rule on the outputs' size leaves nothing.
+fairness alone leaves its ε to the backbone. Any other rule on the size of the outputs leaves nothing: one whose ends
+depend on the inputs, one about sums or differences of outputs, one beside units, which are not cut to its ends.
 
 The trees rise or fall as every coordinate must. Any other rule that compares inputs (`Lipschitz`, `Convex`, …) moves
 some features and pins the rest: the trees read none that it moves, so they are equal at all inputs it compares.
@@ -13,7 +15,7 @@ some features and pins the rest: the trees read none that it moves, so they are 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from smilenn.properties.claim import Claim
 from smilenn.properties.meaning import Changes, Rises
 from smilenn.properties.premise import ground
 from smilenn.train.boosted import Directions
+from smilenn.train.coordinates import Coordinates, unconditional
 from smilenn.train.recipes.roles import Reading
 from smilenn.train.recipes.stated import Entry, Kind, Stated, coefficients, entries
 from smilenn.train.recipes.task import Task
@@ -37,20 +40,41 @@ TIGHT = {
     Kind.ROBUST,
 }  # compare inputs, and leave the backbone no box
 
+INSIDE, SMALL = 2.0**-12, 0.01  # of a bound, more than repair asks for; of what lies between both
 
-def spare_of(task: Task, head: np.ndarray | None, box: np.ndarray) -> tuple[Spare, ...]:
-    """What is spare of every coordinate, none where nothing is; `head` [o, o] are the coordinates of a box on single
-    inputs, None where coordinates are the outputs; `box` [o] is the width that the backbone has.
+
+def spare_of(task: Task, box: Coordinates | None, width: np.ndarray, *, cut: bool) -> tuple[Spare, ...]:
+    """What is spare of every coordinate, none where nothing is; `box` are the coordinates of claims on single inputs,
+    None where coordinates are the outputs; `width` [o] is what the backbone has. `cut` says that all of the network is
+    cut to the ends of the box.
     """
     kinds, single = task.kinds - {Kind.SINGLE}, Kind.SINGLE in task.kinds
-    if box.any() or kinds == {Kind.FAIR} or not {Kind.FAIR} <= kinds <= TIGHT | {Kind.FAIR}:
+    if width.any() or kinds == {Kind.FAIR} or not {Kind.FAIR} <= kinds <= TIGHT | {Kind.FAIR}:
         return ()
-    if single == (head is None):
+    if single == (box is None):
         return ()
-    coordinates = np.diag(task.scale) if head is None else task.scale[:, None] * head
-    width = _of_outputs(task, coordinates) if head is None else _of_shift(task, coordinates)
-    found = [one.spare(task.domain, float(w)) for one, w in zip(_limits(task, coordinates), width, strict=True)]
-    return tuple(found) if any(own.width for own in found) else ()
+    head = np.diag(task.scale) if box is None else task.scale[:, None] * box.head
+    own, ends = _of_outputs(task, head) if box is None else _of_shift(task, head), None
+    if box is not None and cut and not own.any() and _has_ends(task, box):
+        own, ends = _of_outputs(task, head), _ends(task, box)
+    found = [one.spare(task.domain, float(w)) for one, w in zip(_limits(task, head), own, strict=True)]
+    if ends is not None:
+        found = [replace(one, ends=(float(low), float(high))) for one, (low, high) in zip(found, ends, strict=True)]
+    return tuple(found) if any(one.width for one in found) else ()
+
+
+def _has_ends(task: Task, box: Coordinates) -> bool:
+    """Whether all claims on single inputs are constant ends of outputs, each moved by the coordinate at its place."""
+    alone = np.array_equal(box.head != 0, np.eye(len(box.head), dtype=bool))
+    return box.constant and alone and all(unconditional(one.claim) for one in task.stated if one.kind == Kind.SINGLE)
+
+
+def _ends(task: Task, box: Coordinates) -> np.ndarray:
+    """The ends [o, 2] of coordinates that each move one output, so far inside that repair finds nothing to do."""
+    ends = np.stack([box.low, box.high], axis=1)
+    bounds = np.diag(box.head)[:, None] * ends + (task.start / task.scale)[:, None]
+    room = np.minimum(INSIDE * np.abs(bounds), SMALL * (box.high - box.low)[:, None])
+    return ends + room * [1.0, -1.0]
 
 
 def signs(own: Reading, names: Iterable[str]) -> Directions:
@@ -110,7 +134,7 @@ def _fair(task: Task) -> list[tuple[Stated, float]]:
 
 
 def _of_outputs(task: Task, coordinates: np.ndarray) -> np.ndarray:
-    """w [o] of coordinates that are the outputs, each on its own."""
+    """w [o] of coordinates that are moved independently of each other."""
     width = np.full(len(task.outputs.names), np.inf)
     for one, eps in _fair(task):
         for entry in entries(one.forms, task.outputs, coordinates):
