@@ -142,3 +142,40 @@ def test_the_bad_date_of_later_rows_is_named(learned_from, later, said):
     domain = Domain.from_data(pd.DataFrame({"d": learned_from}))
     with pytest.raises(SmileError, match=f"Row 8, column 'd' holds {said}"):
         domain.read(pd.DataFrame({"d": later}), first_row=7)
+
+
+# ---- files that are written otherwise -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "x|c|y\n1|a|2\n2|b|3\n",
+            "it has 'x.c.y'; its cells seem to be separated by '.': use commas, semicolons or tabs",
+        ),
+        ("x c y\n1 a 2\n2 b 3\n", "seem to be separated by blanks: use commas, semicolons or tabs"),
+        ("# made by me\nx,c,y\n1,a,2\n2,b,3\n", "it has '# made by me'; remove the line above the header"),
+        ("x,c\n1,a\n2,b\n", "it has 'x', 'c'\\.$"),
+    ],
+)
+def test_a_table_of_one_column_gets_a_hint(tmp_path, text, said):
+    (tmp_path / "data.csv").write_text(text)
+    with pytest.raises(SmileError, match=said):
+        checked(Request(tmp_path / "data.csv", ("y",), tmp_path / "model", increasing=("x",)))
+
+
+def test_a_row_that_is_too_long_gets_its_remedy(tmp_path):
+    (tmp_path / "data.csv").write_text("x,y\n1,2\n1,2,3\n")
+    said = r"line 3 has 3 cells, and the header 2; put a cell that holds a separator in quotes, or remove what is too"
+    with pytest.raises(SmileError, match=said):
+        read_table(Source.find(tmp_path / "data.csv"))
+
+
+@pytest.mark.parametrize("scaling", ["unit", "standard"])
+def test_a_span_that_float64_cannot_scale_gets_its_remedy(scaling):
+    frame = pd.DataFrame({"b": [1e-320 * (i % 9) for i in range(ROWS)]})
+    with pytest.raises(
+        SmileError, match="Column 'b' has values that differ by .* at most, too little for float64 .* drop"
+    ):
+        Domain.from_data(frame, scaling=scaling)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from smilenn.cli.source import Source
+from smilenn.cli.source import Source, header_hint
 from smilenn.errors import SmileError, listed
 from smilenn.model.folder import parse_json, read_folder
 
@@ -92,7 +92,8 @@ def check_header(source: Source, columns: tuple[str, ...], ids: tuple[str, ...] 
         if absent:
             noun = "column" if len(absent) == 1 else "columns"
             raise SmileError(
-                f"{source.name} lacks the {noun} {listed(absent)}, which {option}; it has {listed(source.header, 20)}."
+                f"{source.name} lacks the {noun} {listed(absent)}, which {option}; it has {listed(source.header, 20)}"
+                f"{header_hint(source.header)}."
             )
     twice = [name for name in ids if ids.count(name) > 1]
     if twice:

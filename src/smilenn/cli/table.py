@@ -120,6 +120,11 @@ def parsed(source: Source) -> Iterator[None]:
         raise SmileError(f"{name} has a row with more cells than the header; check its separators.") from None
     except pd.errors.ParserError as error:
         reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
+        if found := re.match(r"Expected (\d+) fields in (line \d+), saw (\d+)", reason):
+            raise SmileError(
+                f"{name}, {found[2]} has {found[3]} cells, and the header {found[1]}; put a cell that holds a "
+                "separator in quotes, or remove what is too much."
+            ) from None
         raise SmileError(f"{name} is not a readable CSV file: {reason}.") from None
 
 

@@ -36,6 +36,7 @@ from smilenn.domain.table import is_text, labels
 from smilenn.domain.written import WRITTEN
 from smilenn.errors import SmileError
 
+TINY = 1e-307  # a span whose inverse is finite
 Scaling = Literal["unit", "standard", "none"]
 
 
@@ -217,6 +218,11 @@ def _given(name: str, bounds: tuple[float, float]) -> tuple[float, float]:
 def _scaled(feature: Feature, values: np.ndarray, scaling: Scaling) -> Feature:
     """The feature with its model units."""
     lo, hi = feature.lo, feature.hi
+    if 0 < hi - lo < TINY and scaling != "none":
+        raise SmileError(
+            f"Column {feature.name!r} has values that differ by {hi - lo:g} at most, too little for float64 to scale; "
+            "use smaller units, such as 1e-300 of this one, or drop the column."
+        )
     if scaling == "unit" and hi > lo:
         return replace(feature, shift=lo, mult=1.0 / (hi - lo))
     if scaling == "standard" and values.std() > 0:
