@@ -13,8 +13,8 @@ from smilenn.cli.fit_request import Request, checked
 from smilenn.cli.preparing import prepare
 from smilenn.cli.report_request import Request as ReportRequest
 from smilenn.cli.report_table import report_table
+from smilenn.domain.target_cells import TargetWarning, in_numbers
 from smilenn.estimators.store import load
-from smilenn.estimators.target_cells import TargetWarning, in_numbers
 from smilenn.report.model import rows_of
 
 ROWS = 60

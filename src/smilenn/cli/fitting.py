@@ -27,11 +27,11 @@ from smilenn.cli.source import STANDARD_INPUT
 from smilenn.cli.starting import Start
 from smilenn.cli.stating import taken_over
 from smilenn.cli.words import judgement_record, judgement_text
+from smilenn.domain.target_cells import TargetWarning
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.quality import QualityWarning
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.store import save
-from smilenn.estimators.target_cells import TargetWarning
 from smilenn.estimators.targets import Target
 from smilenn.estimators.trend import TrendWarning
 from smilenn.model.folder import without_infinities

@@ -17,13 +17,13 @@ from smilenn.cli.stating import Stated, about_class, read_properties
 from smilenn.cli.table import rows_of_file
 from smilenn.cli.weighing import ClassWeight, class_weight
 from smilenn.domain import Domain, Kind
+from smilenn.domain.target_cells import warn_of_classes
 from smilenn.errors import SmileError
 from smilenn.estimators.learned import learned, named_columns
 from smilenn.estimators.missing import filled, learn_fill
 from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.pixels import Likeness, check_pixels, recognised
 from smilenn.estimators.start import Known, check_columns
-from smilenn.estimators.target_cells import warn_of_classes
 from smilenn.estimators.targets import Target, decisions, numbers, with_positive
 from smilenn.properties.base import Property
 

@@ -15,9 +15,9 @@ from smilenn.datasets.split import held_back
 from smilenn.domain import Domain
 from smilenn.domain.cells import PERCENT, order_of, origin_of
 from smilenn.domain.table import with_columns
+from smilenn.domain.target_cells import target_unit, warn_of_unit, with_unit
 from smilenn.domain.written import style_in
 from smilenn.errors import SmileError
-from smilenn.estimators.target_cells import target_unit, warn_of_unit, with_unit
 
 LEAST_TEST = 10  # with fewer rows to test on, none are held out
 

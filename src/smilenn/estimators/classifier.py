@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from smilenn.domain import Domain, OutOfBounds
+from smilenn.domain.target_cells import warn_of_classes
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.missing import Missing, Unknown
@@ -38,7 +39,6 @@ from smilenn.estimators.radius import (
 from smilenn.estimators.reject import accepted, with_rejections
 from smilenn.estimators.rules import LOGIT_EPS, Directions, Names, Stated
 from smilenn.estimators.stability import largest_changes, stable
-from smilenn.estimators.target_cells import warn_of_classes
 from smilenn.estimators.targets import (
     Target,
     TaskName,

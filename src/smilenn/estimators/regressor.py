@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from smilenn.domain import Domain
+from smilenn.domain.target_cells import as_fitted
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.levels import read_levels
 from smilenn.estimators.missing import Missing, Unknown
@@ -16,7 +17,6 @@ from smilenn.estimators.options import Columns, Network
 from smilenn.estimators.outside import Outside
 from smilenn.estimators.parameters import stored
 from smilenn.estimators.rules import Directions, Names, Stated
-from smilenn.estimators.target_cells import as_fitted
 from smilenn.estimators.targets import Target, TaskName, numbers, started_numbers
 from smilenn.properties.base import Property
 from smilenn.properties.outputs import Ordered

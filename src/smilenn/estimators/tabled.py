@@ -3,7 +3,7 @@
 columns, fill, outside         columns in their order, what fills their missing cells, what happens outside the domain
 usual                          what `predict` reads cells as that training has no place for
 target, classes, class_outputs the target's name, its classes with their type, and the outputs they decide between
-target_units                   how its numbers are written, where they are texts (estimators/target_cells.py)
+target_units                   how its numbers are written, where they are texts (domain/target_cells.py)
 meaning                        a text for every output, which checkers print
 """
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from smilenn.domain.table import shown
+from smilenn.domain.target_cells import in_numbers
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import class_weights
 from smilenn.estimators.levels import read_levels
-from smilenn.estimators.target_cells import in_numbers
 from smilenn.properties.base import Property
 from smilenn.properties.forms import ROLES, Outputs, class_name
 

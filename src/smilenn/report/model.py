@@ -15,8 +15,8 @@ import pandas as pd
 
 from smilenn.certify.verdicts import Certificate
 from smilenn.domain import Domain
+from smilenn.domain.target_cells import as_fitted
 from smilenn.errors import SmileError, listed
-from smilenn.estimators.target_cells import as_fitted
 from smilenn.model.net import SmileNet
 from smilenn.properties.base import Property
 from smilenn.properties.claim import Claim
