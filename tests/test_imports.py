@@ -15,6 +15,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "smilenn"
 LAYER = {
     "_version": 0,
+    "deadline": 0,
     "errors": 0,
     "prove": 0,
     "progress": 0,

@@ -17,7 +17,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 AVERAGE, WITH_CHECKERS = 4.0, 4.3  # of all functions, methods and classes
 MOST_E = 4
 LINES = 400
-LONGER = {"certify/check.py": 2800, "certify/check_deep.py": 1_410}  # and no longer than that
+LONGER = {"certify/check.py": 2810, "certify/check_deep.py": 1_410}  # and no longer than that
 SKIPPED = "fmt: " + "skip"  # in two parts, or this line would be found
 
 

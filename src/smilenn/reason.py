@@ -53,6 +53,10 @@ class Reason(Enum):
     LARGER_BOUND = "the certificate proves this bound and no less"
     FLOATS_PROVE = "{} finds no violation in floating point"
     FLOATS_BOUND = "{} bounds it by {} in floating point"
+    LATE = (
+        "the time limit was over before the certificate of {} was written and checked; allow more seconds (time_limit) "
+        "or certify the saved model as it is: smile prove FOLDER --time-limit SECONDS"
+    )
     FAILED = "the certification failed by an error that should not happen ({})"
     CERTIFICATION_INTERRUPTED = "the certification was interrupted"
     NOT_ASKED = "no certificate was asked for (certify_limit is 0)"

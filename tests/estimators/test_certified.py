@@ -326,7 +326,7 @@ def test_ctrl_c_in_a_linear_program_is_not_lost(monkeypatch):
 def test_ctrl_c_in_the_proof_ends_the_fit(monkeypatch):
     from smilenn.train import fit as training
 
-    monkeypatch.setattr(training, "prove", lambda *a, **o: Unknown("HiGHS", why=because(Reason.INTERRUPTED)))
+    monkeypatch.setattr(training, "prove_claims", lambda *a, **o: Unknown("HiGHS", why=because(Reason.INTERRUPTED)))
     model = easy()
     assert model.interrupted_ and model.certificate_ is None and model.verdict_.status == "unknown"
 
@@ -349,7 +349,7 @@ def test_a_failing_certification_does_not_lose_the_network(monkeypatch, failure,
 
 
 def test_what_the_checker_refuses_is_no_certificate(monkeypatch):
-    monkeypatch.setattr(certifying, "check_apart", lambda folder: Report("refused", "a leaf is missing"))
+    monkeypatch.setattr(certifying, "check_apart", lambda folder, until: Report("refused", "a leaf is missing"))
     model = easy()
     assert model.certificate_ is None and model.verdict_.status == "unknown"
     assert "the checker refused the proof (a leaf is missing)" in model.verdict_.sentence()
@@ -375,7 +375,7 @@ def test_a_prover_that_says_proved_to_everything_certifies_nothing(monkeypatch):
     def lie(net, claims, **_):
         return Proved("a lie", -1.0)
 
-    monkeypatch.setattr("smilenn.train.fit.prove", lie)
+    monkeypatch.setattr("smilenn.train.fit.prove_claims", lie)
     for place in ("smilenn.train.run.check", "smilenn.train.phases.check"):
         monkeypatch.setattr(place, lambda net, task: (True, -1.0))
     config = Config(pretrain_epochs=60, epochs=1, learning_rate=1e-2, batch_size=16, feasible_start=False, repair=False)

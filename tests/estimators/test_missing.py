@@ -129,6 +129,31 @@ def test_what_training_has_no_place_for_is_read_as_usual():
         strict.predict(full.head(3).assign(grade=["A", "Z", "B"]))
 
 
+def test_a_column_of_zeros_and_ones_takes_other_whole_numbers(tmp_path):
+    X = pd.DataFrame({"kids": [0, 1] * 30, "own": [0, 1, None] * 20, "pay": np.linspace(0, 1, 60)})
+    y = X["kids"] + X["pay"]
+    model = SmileRegressor(increasing=["kids"], **QUICK).fit(X, y)
+    assert model.domain_.feature("kids").kind == model.domain_.feature("own").kind == "binary"
+    near = X.iloc[:4].assign(kids=[0, 1, 1, 0], own=[1, 1, None, 0])
+    for new in (near.assign(kids=[0, 3, 2, -1], own=[2, 1, None, 0]), near.assign(kids=["0", "3", "2", "-1"])):
+        with pytest.warns(UnseenWarning) as said:
+            values = model.predict(new)
+        assert (
+            str(said[0].message)
+            == "Row 1, column 'kids' holds 3, but training saw 0 and 1 alone; it is read as 1 (3 such cells)."
+        )
+        assert (values == model.predict(near)).all()
+    model.save(tmp_path / "model")
+    with pytest.warns(UnseenWarning):
+        assert (smilenn.load(tmp_path / "model").predict(new) == values).all()
+    with pytest.raises(SmileError, match="Row 2, column 'kids' holds 0.5; it must be 0 or 1"):
+        model.predict(near.assign(kids=[0, 1, 0.5, 0]))
+    for strict in ({"unknown": "refuse"}, {"out_of_bounds": "raise"}):
+        model = SmileRegressor(increasing=["kids"], **{**QUICK, **strict}).fit(X, y)
+        with pytest.raises(SmileError, match="Row 1, column 'kids' holds 3; it must be 0 or 1"):
+            model.predict(near.assign(kids=[0, 3, 2, 0]))
+
+
 def test_idle_columns_are_left_out_unless_a_rule_names_them(tmp_path):
     X, y = table()
     X = X.assign(id=range(len(X)), one=3, twin=X["pay"], town=[f"town {i}" for i in range(len(X))])

@@ -119,7 +119,7 @@ def test_clamped_models_follow_the_same_rules():
         (Network, {"members": True}, "members must be a whole number, not True."),
         (Network, {"restarts": 0}, "restarts must be at least 1, not 0."),
         (Network, {"device": 0}, "device is a torch device such as 'cpu' or 'cuda', not 0."),
-        (Network, {"backbone": "mlp"}, "backbone is a function"),
+        (Network, {"backbone": "mlp"}, "backbone is an estimator with predict, or a function"),
         (Network, {"backbone_sizes": 32}, "backbone_sizes lists widths of layers"),
         (Network, {"backbone_sizes": (8, 0)}, "a width of backbone_sizes must be at least 1, not 0."),
         (Network, {"backbone_share": 1.0}, "backbone_share is a share of ε, from 0 to less than 1, not 1.0."),

@@ -247,6 +247,22 @@ def test_time_limit_ends_every_phase(make, monkeypatch):
     assert isinstance(result.verdict, Proved)  # the feasible start is feasible
 
 
+def test_training_leaves_what_follows_it_its_time(monkeypatch):
+    """Proof and certificate of many rows have what they are foreseen to take, and no more than half of the limit."""
+    now = [0.0]
+    monkeypatch.setattr(clock, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    run = clock.Clock(10.0, 0.9)
+    for kept, until in ((0.5, 9.0), (3.0, 7.0), (100.0, 5.0)):
+        run.reserve(kept)
+        now[0] = until - 0.1
+        assert not run.over()
+        now[0] = until
+        assert run.over()
+    free = clock.Clock()
+    free.reserve(100.0)
+    assert not free.over()
+
+
 def test_time_limit_bounds_the_generator(make, monkeypatch):
     """A posttraining round must not take the generator's own minute when a second is left."""
     limits: list[float] = []

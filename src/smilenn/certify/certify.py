@@ -24,6 +24,7 @@ from smilenn.certify.emit import Emitted, emit, emit_claim, mirrored
 from smilenn.certify.process import check_apart
 from smilenn.certify.stated import most_room
 from smilenn.certify.verdicts import Certificate
+from smilenn.deadline import NEVER, Deadline
 from smilenn.errors import SmileError
 from smilenn.model.bundle import certified_tensors, save_net
 from smilenn.model.folder import read_folder, write_folder
@@ -45,12 +46,16 @@ def certify(
     claims: Sequence[Claim],
     *,
     time_limit: float = 60.0,
+    until: Deadline = NEVER,
     callback: Callable[[Progress], None] | None = None,
     since: float = 0.0,
     trees: Trees | None = None,
     table: Mapping[str, Any] | None = None,
 ) -> Certificate:
     """Prove, write and check; `time_limit` seconds for the searches of all rows together, whatever was found by then.
+
+    Many rows take their time even where nothing is searched: `until` is when all of it has to end, the check included.
+    What is not done by then is given up, and `Late` is raised.
 
     `trees` of earlier searches are where the searches start from. `table` says how the columns of a table become inputs
     and what the outputs mean; it goes into model.json and under the certificate's digest.
@@ -66,9 +71,10 @@ def certify(
     trees = Trees() if trees is None else trees
     snapshot = net.snapshot()
     cases = [known_cases(claim, snapshot, net.predict, trees, time_limit=time_limit / 2) for claim in claims]
-    problems = [
-        build_all(case_claims(claim, tree, net.domain), snapshot) for claim, tree in zip(claims, cases, strict=True)
-    ]
+    problems = []
+    for claim, tree in zip(claims, cases, strict=True):
+        until.keep()
+        problems.append(build_all(case_claims(claim, tree, net.domain), snapshot))
     searches = [sum(mirrored(problem).count(None) for problem in part) for part in problems]
     emitted: list[Emitted] = []
 
@@ -82,12 +88,12 @@ def certify(
         left = 0.0 if any(entry.interrupted for entry in emitted) else time_limit - (perf_counter() - begun)
         each = max(0.0, left) / sum(searches[len(emitted) :])
         if claim.either:
-            emitted.append(emit_claim(claim, tree, part, time_limit=each, trees=trees))
+            emitted.append(emit_claim(claim, tree, part, time_limit=each, until=until, trees=trees))
         else:
-            emitted.append(emit(part[0], time_limit=each, trees=trees))
+            emitted.append(emit(part[0], time_limit=each, until=until, trees=trees))
     notes = tuple(chain.from_iterable(entry.notes for entry in emitted))
     model = model_digest(net.describe(), certified_tensors(net), table)
-    files, report = _accepted(net, claims, [entry.proof for entry in emitted], model, table)
+    files, report = _accepted(net, claims, [entry.proof for entry in emitted], model, table, until)
     interrupted = any(entry.interrupted for entry in emitted)
     certificate = Certificate(files, report, claims, model, notes, perf_counter() - begun, interrupted)
     tell("the checker accepts" if certificate.accepted else certificate.shortfall)
@@ -95,26 +101,34 @@ def certify(
 
 
 def _accepted(
-    net: SmileNet, claims: Sequence[Claim], proofs: Sequence[ClaimProof], model: str, table: Mapping[str, Any] | None
+    net: SmileNet,
+    claims: Sequence[Claim],
+    proofs: Sequence[ClaimProof],
+    model: str,
+    table: Mapping[str, Any] | None,
+    until: Deadline,
 ) -> tuple[dict[str, bytes], Report]:
     """The proofs as files with what the checker says of them; with room for rounding where that alone is missing."""
     with tempfile.TemporaryDirectory(prefix="smilenn-") as place:
         folder = Path(place) / "model"
         save_net(folder, net, model={} if table is None else {"table": table})
-        files, report = _checked(folder, model, proofs, net.profile)
+        files, report = _checked(folder, model, proofs, net.profile, until)
         if report.status == "unknown":
             scales = dict(zip(net.outputs, net.output_scale.tolist(), strict=True))
             together = zip(proofs, claims, report.claims, strict=True)
             relaxed = [_with_room(proof, claim, found.rows, scales) for proof, claim, found in together]
             if any(proof.room for proof in relaxed):
-                files, report = _checked(folder, model, relaxed, net.profile)
+                files, report = _checked(folder, model, relaxed, net.profile, until)
     return files, report
 
 
-def _checked(folder: Path, model: str, proofs: Sequence[ClaimProof], profile: str) -> tuple[dict[str, bytes], Report]:
+def _checked(
+    folder: Path, model: str, proofs: Sequence[ClaimProof], profile: str, until: Deadline
+) -> tuple[dict[str, bytes], Report]:
+    until.keep()
     files = dump(model, proofs, profile)
     write_folder(folder, {**read_folder(folder), **files}, overwrite=True)
-    return files, check_apart(folder)
+    return files, check_apart(folder, until)
 
 
 def _with_room(proof: ClaimProof, claim: Claim, rows: Sequence[RowReport], scales: Mapping[str, float]) -> ClaimProof:

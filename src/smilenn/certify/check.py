@@ -33,7 +33,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import cmp_to_key, lru_cache, reduce
+from functools import cached_property, cmp_to_key, lru_cache, reduce
 from itertools import islice
 from operator import le, mul, or_, sub
 from typing import Any
@@ -1595,6 +1595,12 @@ class Premise:
         above = [i for i in group if self.lo[c][i] > 0]
         return sum(1 << p for p, i in enumerate(group) if self.hi[c][i] >= 1 and all(j == i for j in above))
 
+    @cached_property
+    def cell(self) -> Cell:
+        """All of it: the cell of every tree of one leaf, which leaves it as it is."""
+        return Cell(self, [v * (self.scale >> self.net.ex) for v in self.net.offset], self.scale)
+
+    @cached_property
     def symmetric(self) -> bool:
         """Whether exchanging the two copies maps the premise onto itself."""
         equal = self.k == 2 and self.lo[0] == self.lo[1] and self.hi[0] == self.hi[1]
@@ -1639,7 +1645,7 @@ class Goal:
         """What rounding may add to the left side (§5)."""
         net, out = self.premise.net, Fraction(0)
         for a, b in zip(self.a, self.b, strict=True):
-            out = sum((abs(v) * e for v, e in zip(a, net.rounding, strict=True)), out)
+            out = sum((abs(v) * e for v, e in zip(a, net.rounding, strict=True) if v), out)
             out = sum((abs(v) * net.omega[i] for i, v in b.items()), out)
         return out
 
@@ -1654,16 +1660,18 @@ class Goal:
         psi.offset = [value * grow for value in net.offset]
         psi.flips = [([v << e for v in slope], (const << e) * grow, out) for slope, const, out in net.flips]
         for line, inputs in zip(self.a, self.b, strict=True):
-            a = [int(v * d) for v in line]
-            v = [dot(a, column) for column in zip(*net.t["head_weight"], strict=True)]
+            used = [o for o, v in enumerate(line) if v] or [0]
+            a = [int(line[o] * d) for o in used]
+            v = [dot(a, column) for column in zip(*(net.t["head_weight"][o] for o in used), strict=True)]
             plus = [max(0, value) for value in v]
             parts = [*zip(v, net.aux[0], strict=True), *(() if net.paper else zip(plus, net.aux[1], strict=True))]
+            parts = [part for part in parts if part[0]] or parts[:1]  # zeros add nothing
             factors = [value for value, _ in parts]
             q = [dot(factors, column) << f for column in zip(*(line[0] for _, line in parts), strict=True)]
             for i, coef in inputs.items():
                 q[i] += int(coef * d) << (2 * e + net.em + f)
             const = dot(factors, (line[1] for _, line in parts))
-            const += dot(a, net.t["head_bias"][0]) << (e + net.em + net.ex)
+            const += dot(a, (net.t["head_bias"][0][o] for o in used)) << (e + net.em + net.ex)
             psi.const += (const << f) * grow
             kappa = [dot(factors, column) << (f - e) for column in zip(*(line[2] for _, line in parts), strict=True)]
             psi.q.append(q)
@@ -2038,7 +2046,8 @@ def leaf_rule(goal: Goal, proof: dict[str, Any], reader: Reader) -> Fraction:
     form = struct.Struct(f"<{flips + slopes + rows + count}i")
     finest = reader.scan(start, premise, 1 + form.size, count)
     psi = goal.compose(bits + USES if lemmas else bits, math.lcm(premise.scale, finest))
-    leaf = Leaf(goal, psi, Cell(premise, psi.offset, psi.x), units, bits)
+    cell = Cell(premise, psi.offset, psi.x) if reader.data[start] else premise.cell
+    leaf = Leaf(goal, psi, cell, units, bits)
     leaf.learn(lemmas)
     best = None
     for pos in leaf.cell.walk(reader, start, 1 + form.size):
@@ -2108,9 +2117,9 @@ class Leaf:
 
     def greatest(self, q: list[Ints]) -> int:
         """max Σ_c q_c·x_c over the cell, coordinate by coordinate and group by group."""
-        cell, k, total = self.cell, self.k, 0
+        cell, k, total, sums = self.cell, self.k, 0, list(map(sum, zip(*q, strict=True)))
         for i in self.tied:
-            v = sum(line[i] for line in q)
+            v = sums[i]
             total += v * (cell.hi if v > 0 else cell.lo)[0][i]
         for i in self.moving:
             if k == 2:
@@ -2215,6 +2224,8 @@ class Leaf:
 
     def affine(self, q: list[Ints], t: list[Whole]) -> list[Ints]:
         """Step 4: slopes of the affine remainder; a tied input takes those of all copies in the first."""
+        if not self.units:
+            return q
         together, slope = [sum(column) for column in zip(*t, strict=True)], []
         for c in range(self.k):
             lines = [(together if c == 0 else ()) if pinned else t[c] for pinned in self.cell.pinned]
@@ -2664,7 +2675,7 @@ def check_rows(premise: Premise, conclusion: list[Row], proofs: Any, reader: Rea
             need(is_int(of) and 0 <= of < len(rows) and rows[of].rule != "mirror", "a mirror shows no earlier row")
             other = goals[of]
             same = goal.a == other.a[::-1] and goal.b == other.b[::-1] and goal.rhs == other.rhs
-            need(premise.symmetric() and same, "a mirror shows another row")
+            need(premise.symmetric and same, "a mirror shows another row")
             bound, margin = rows[of].bound, rows[of].margin
         rows.append(RowReport(row_text(goal.row), str(rule), bound, margin, goal.rhs))
     return rows

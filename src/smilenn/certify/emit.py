@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
+from smilenn.deadline import NEVER, Deadline
 from smilenn.errors import SmileError
 from smilenn.problem import Problem
 from smilenn.properties.cases import Case, Cases
@@ -36,8 +37,8 @@ class Emitted:
         return has(self.notes, Reason.INTERRUPTED)
 
 
-def emit(problem: Problem, *, time_limit: float = 60.0, trees: Trees | None = None) -> Emitted:
-    """Prove every row of a claim in the form a certificate carries, within `time_limit` seconds a row.
+def emit(problem: Problem, *, time_limit: float = 60.0, until: Deadline = NEVER, trees: Trees | None = None) -> Emitted:
+    """Prove every row of a claim in the form a certificate carries, within `time_limit` seconds a row and all `until`.
 
     Searches start from the `trees` of earlier ones; what is emitted is proved again on this problem.
     """
@@ -50,6 +51,7 @@ def emit(problem: Problem, *, time_limit: float = 60.0, trees: Trees | None = No
         if twin is not None:
             proofs.append(MirrorProof(twin))
             continue
+        until.keep()
         row = rows[inequality.text()]
         left = 0.0 if has(notes, Reason.INTERRUPTED) else time_limit
         emitted = certifier(problem, row).emit(problem, row, time_limit=left, trees=trees)
@@ -60,7 +62,13 @@ def emit(problem: Problem, *, time_limit: float = 60.0, trees: Trees | None = No
 
 
 def emit_claim(
-    claim: Claim, cases: Cases, problems: Sequence[Problem], *, time_limit: float, trees: Trees | None = None
+    claim: Claim,
+    cases: Cases,
+    problems: Sequence[Problem],
+    *,
+    time_limit: float,
+    until: Deadline = NEVER,
+    trees: Trees | None = None,
 ) -> Emitted:
     """Prove a claim with clauses in its cases, whose `problems` come in their order, `time_limit` seconds a row."""
     emitted: list[Emitted] = []
@@ -68,7 +76,8 @@ def emit_claim(
     def proved(node: Cases) -> CasesProof:
         if isinstance(node, Case):
             cut_off = any(entry.interrupted for entry in emitted)
-            found = emit(problems[len(emitted)], time_limit=0.0 if cut_off else time_limit, trees=trees)
+            limit = 0.0 if cut_off else time_limit
+            found = emit(problems[len(emitted)], time_limit=limit, until=until, trees=trees)
             emitted.append(found)
             return CaseProof(node.weights, found.proof.witness, found.proof.rows)
         return SplitProof(node.copy, node.coordinate, node.at, proved(node.below), proved(node.above))

@@ -4,7 +4,7 @@
 
 The checker needs the standard library alone, so a new interpreter starts in a tenth of a second and sees neither this
 process's settings nor packages that were installed beside it. Where no interpreter can be started, the same file
-runs in this process: it computes with integers only.
+runs in this process: it computes with integers only. A process can be ended when a deadline is over; this one cannot.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 from smilenn.certify import check
 from smilenn.certify.check import ClaimReport, Report, RowReport
+from smilenn.deadline import NEVER, Deadline, Late
 from smilenn.errors import SmileError, printable
 
 FRACTIONS = ("bound", "margin", "rhs", "room")
@@ -28,12 +29,16 @@ def interpreter() -> str:
     return "" if getattr(sys, "frozen", False) else sys.executable or ""
 
 
-def check_apart(folder: str | os.PathLike[str]) -> Report:
-    """The report of the checker on a model folder, from a fresh process."""
+def check_apart(folder: str | os.PathLike[str], until: Deadline = NEVER) -> Report:
+    """The report of the checker on a model folder, from a fresh process; one that is not done in time is ended."""
     if not (python := interpreter()):
         return check.check_folder(folder)
     command = [python, "-I", "-S", check.__file__, "--json", os.path.abspath(os.fspath(folder))]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    most = None if until == NEVER else until.left()
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=most)
+    except subprocess.TimeoutExpired:
+        raise Late from None
     try:
         report = read_report(json.loads(done.stdout))
     except (ValueError, LookupError, TypeError):

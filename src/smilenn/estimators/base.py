@@ -79,7 +79,7 @@ class SmileEstimator(VerdictMixin, Parameters):
         ``auto``: clamp if that carries every property to the whole input space, else raise.
     time_limit : seconds for everything, all restarts together: training, repair, proof and certificate. When training's
         share is over, no further epoch begins and no further restart: a limit that is too short trains nothing, and the
-        verdict says so. Proof and certificate have a second each in any case.
+        verdict says so. Proof and certificate have a second each in any case; 3 s later the check is given up.
     certify_limit : seconds for the search for a certificate, within `time_limit` where there is one; checking it takes
         a fraction of that. When they are over, the best bound reached is checked instead. 0: no certificate.
     validation_fraction : share of the rows that choose the best state. Without encoder none below 200 rows, which are
@@ -206,11 +206,11 @@ class SmileEstimator(VerdictMixin, Parameters):
         x, weight = domain.encode(frame, out_of_bounds=outside), read.weight
         warn_of_small_deltas(self.all_properties(), domain, x)
         warn_of_rows(claims, domain, x, target)
+        design = read.design(self, self._design(), domain, target)
         rows, few = (x, target.y), len(x) < LEAST_ROWS
         x, numbers, weight = merged(x, target.y, weight) if few else (*rows, weight)
         target, weight = self._start(replace(target, y=numbers), weight)
         with display() if self.verbose and callback is None else nullcontext(callback) as show:
-            design = replace(self._design(), **({"encoder": "image"} if read.image else {}))
             net = None if before is None else before.net_
             trained = self._train(design, domain, x, target, claims, weight, show, checkpoint, net, begun)
             chosen = trained.fit
@@ -227,7 +227,7 @@ class SmileEstimator(VerdictMixin, Parameters):
                 self.classes_ = target.classes
             if read.named:
                 self.feature_names_in_ = np.array(frame.columns, dtype=object)
-            self.quality_ = quality = quality_of(self, *rows, trained.held)
+            self.quality_ = quality = quality_of(self, *rows, trained.held, design.foreign)
             left = None if self.time_limit is None else begun + self.time_limit - perf_counter()
             self._conclude(chosen.verdict, show, left, chosen.trees)
         warn_of_shortfall(quality)
@@ -284,6 +284,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             self.usual_,
             missing=self.missing == "indicator",
             unknown=self.unknown == "other",
+            near=self.unknown == "other" and self.outside_ != "raise",
             first_row=first_row,
         )
         x = self.domain_.read(frame, first_row=first_row)
@@ -298,8 +299,7 @@ class SmileEstimator(VerdictMixin, Parameters):
 
     def _complete(self, X: Any, first_row: int = 0) -> pd.DataFrame:
         # an array's columns are those of the training data, in that order: the domain keeps one-hot columns together
-        frame = check_inputs(X, type(self).__name__, self.columns_, first_row=first_row)
-        return filled(frame, self.fill_)
+        return filled(check_inputs(X, type(self).__name__, self.columns_, first_row=first_row), self.fill_)
 
     def outputs(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The network's outputs for the rows of X, float64 [n], or [n, o] of several; `first_row` as in `encoded`."""

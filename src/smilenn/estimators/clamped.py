@@ -31,11 +31,8 @@ from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
 from smilenn.errors import AlteredError, SmileError, listed
-from smilenn.estimators.fitted_columns import dtype_of, dtype_words, typed
 from smilenn.estimators.inside import (
     estimators_within,
-    in_order,
-    numbers_of,
     refuse_odd_columns,
     refuse_target,
     same_estimators,
@@ -47,8 +44,10 @@ from smilenn.estimators.notebook import verdict_html
 from smilenn.estimators.options import Columns, domain_of
 from smilenn.estimators.parameters import Parameters, stored
 from smilenn.estimators.targets import TaskName, class_names, plain_labels
+from smilenn.model.answers import are_probabilities, in_order, logit, numbers_of
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.clamp import CENTRE, Foreign, MidRange, clamp_fair, parts
+from smilenn.model.fitted_columns import dtype_of, dtype_words, typed
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.model.net import SmileNet
 from smilenn.model.selftest import NAME, batch_dependent
@@ -62,8 +61,6 @@ from smilenn.report.standing import Standing, measured, spaced
 from smilenn.verdict import Unknown, Verdict
 
 MOST_MEASURED = 200  # rows: every one is a call of the model for each protected value
-FAR = 1e-4  # from 1, for the sum of a row's probabilities in float32
-CUT = 1e-12  # probabilities nearer to 0 or 1 are moved there: a logit is a number
 
 
 class Clamped(Measured, Parameters, ABC):
@@ -383,13 +380,12 @@ class ClampedClassifier(ClassifierMixin, Clamped):
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
         self._refuse_other()  # it may have been fitted again, to other classes
         both = numbers_of(in_order(self.model_.predict_proba(frame), self.classes_), "probabilities")
-        if both.shape != (len(frame), 2) or not (np.abs(both.sum(axis=1) - 1) <= FAR).all() or both.min() < -FAR:
+        if not are_probabilities(both, len(frame), 2):
             raise SmileError(
                 "The model's probabilities of a row are not two that sum to one; a clamped classifier decides between "
                 "two classes, so give a model of one label."
             )
-        p = np.clip(both[:, 1], CUT, 1 - CUT)
-        return np.log(p) - np.log1p(-p)
+        return logit(both[:, 1])
 
     def decision_function(self, X: pd.DataFrame) -> np.ndarray:
         """Logits of the second class [n]."""

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.frozen import FrozenEstimator
 
-from smilenn.errors import SmileError, listed
-from smilenn.properties.forms import class_name
+from smilenn.errors import SmileError
 
 
 def refuse_target(X: pd.DataFrame, y: Any) -> None:
@@ -39,29 +38,6 @@ def refuse_odd_columns(X: pd.DataFrame) -> None:
 def _is_plain(cell: Any) -> bool:
     """Whether a cell is missing, a text, a number or a date: what the domain reads, or refuses by itself."""
     return not isinstance(cell, pd.Interval | pd.Period | bytes)
-
-
-def numbers_of(found: Any, what: str) -> np.ndarray:
-    """What a model has said, as float64."""
-    try:
-        return np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise SmileError(f"The model's {what} are not numbers; a clamp needs one number or two a row.") from None
-
-
-def in_order(found: Any, classes: np.ndarray) -> Any:
-    """Probabilities of a model that names their columns by its classes, in the order of these; others as they are."""
-    if not isinstance(found, pd.DataFrame):
-        return found
-    named, wanted = list(map(class_name, found.columns)), list(map(class_name, classes))
-    if sorted(named) != sorted(wanted):
-        if list(found.columns) == list(range(len(classes))):  # columns without names
-            return found
-        raise SmileError(
-            f"The model's probabilities have the columns {listed(named)} and its classes are {listed(wanted)}; "
-            "name the columns after the classes, or return an array."
-        )
-    return found.iloc[:, [named.index(name) for name in wanted]]
 
 
 def was_given(model: Any) -> bool:

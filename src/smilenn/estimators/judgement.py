@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from smilenn.certify.verdicts import METHOD, Certificate
 from smilenn.certify.verdicts import verdict as checked_verdict
+from smilenn.deadline import NEVER, Deadline, Late
 from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.problem import digest
@@ -91,6 +92,7 @@ def judge(
     found: Verdict | None,
     *,
     time_limit: float,
+    until: Deadline = NEVER,
     callback: Callable[[Progress], None] | None = None,
     since: float = 0.0,
     trees: Trees | None = None,
@@ -98,6 +100,7 @@ def judge(
 ) -> Judgement:
     """Certify the claims on `net` within `time_limit` seconds and conclude; 0 asks for no certificate.
 
+    A certificate that is not written and checked by `until` is given up: that is the reason then why there is none.
     `found` is the prover's verdict on the same weights (None: there are no claims), `trees` what it was found with.
     Ctrl-C is let through; whatever else goes wrong in the search for a certificate costs the certificate, not the
     trained network.
@@ -112,8 +115,10 @@ def judge(
 
     try:
         certificate = certify(
-            net, claims, time_limit=time_limit, callback=callback, since=since, trees=trees, table=table
+            net, claims, time_limit=time_limit, until=until, callback=callback, since=since, trees=trees, table=table
         )
+    except Late:
+        return _concluded(found, None, because(Reason.LATE, rows_of(claims)))
     except SmileError as error:
         return _concluded(found, None, told(str(error).rstrip(".")))
     except Exception as error:  # hours of training end here: a bug in the emission must not lose the model
@@ -121,6 +126,12 @@ def judge(
         what = " ".join(f"{type(error).__name__}: {error}".split())
         return _concluded(found, None, because(Reason.FAILED, what))
     return _concluded(found, certificate if certificate.report.claims else None, certificate.why)
+
+
+def rows_of(claims: Sequence[Claim]) -> str:
+    """How many inequalities the claims are, in words."""
+    count = sum(len(claim.then) for claim in claims) + sum(len(claim.either) for claim in claims)
+    return "one inequality" if count == 1 else f"{count:,} inequalities"
 
 
 def _unfit(net: SmileNet) -> str:

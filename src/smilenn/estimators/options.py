@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from smilenn.domain import Domain, Kind, Scaling, check_learning
 from smilenn.errors import SmileError, listed
+from smilenn.model.answers import is_estimator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,14 +86,17 @@ class Network(Nested):
         columns are the pixels of a square image (distance nets for `Robust`). Columns of numbers are continuous then,
         whole ones and constant ones too. ``none`` is the paper's network without an encoder. Or an `Encoder` over the
         domain, or a function (domain, u [n, m] in model units) → `Encoder`, whose coordinates are averaged. With other
-        `boxes` or `auxiliaries` than the default, ``auto`` is ``none``; with a `backbone` too, unless a fixed box
+        `boxes` or `auxiliaries` than the default, ``auto`` is ``none``; with a torch `backbone` too, unless a fixed box
         around it implies the properties; without properties also with another `hidden`, `embedding` or
         `backbone_sizes`.
     boxes : ``gap`` or ``paper``; of a network without encoder, as the three options that follow. See `SmileNet`.
     auxiliaries : ``constant``, ``affine`` or ``relu``.
     hidden : hidden units of ``relu`` auxiliaries.
     embedding : outputs of the backbone.
-    backbone : a function (inputs, embedding) → module; None for a multilayer perceptron of `backbone_sizes`.
+    backbone : a function (inputs, embedding) → module; None for a multilayer perceptron of `backbone_sizes`. Or an
+        estimator with `predict`, or `predict_proba` to decide classes: a fitted one is taken as it is, a clone of
+        another is fitted to the rows that are not held out. Its answers are cut to a certified box, which rules with an
+        ε above 0, and rules on single inputs, leave it; `backbone_` is the fitted one (docs/estimators.md).
     backbone_sizes : widths of its hidden layers.
     backbone_share : the part of ε that distance nets leave to a backbone, from 0 to less than 1. The backbone decides
         where the distances are unsure: more accurate on unchanged inputs, fewer of them verified. Other networks share
@@ -113,7 +117,7 @@ class Network(Nested):
     auxiliaries: AuxiliaryKind = "relu"
     hidden: int = 16
     embedding: int = 8
-    backbone: Callable[[int, int], nn.Module] | None = None
+    backbone: Callable[[int, int], nn.Module] | Any = None
     backbone_sizes: Sequence[int] = (32, 32)
     backbone_share: float = 0.0
     members: int = 4
@@ -143,11 +147,20 @@ class Network(Nested):
         """Whether the columns are the pixels of a square image."""
         return isinstance(self.encoder, str) and self.encoder == "image"
 
+    @property
+    def estimator(self) -> bool:
+        """Whether the backbone is an estimator, fitted or to be fitted, rather than a function that makes a module."""
+        return is_estimator(self.backbone)
+
     def design(self) -> Design:
-        """The options as training reads them, and whether sizes were chosen that only a plain network has."""
+        """The options as training reads them, and whether sizes were chosen that only a plain network has.
+
+        What is known of an estimator as backbone comes with the table (estimators/backbone.py).
+        """
         from smilenn.train.recipes import Design
 
         options, usual = self.get_params(), type(self)().get_params()
+        options |= {"backbone": None} if self.estimator else {}
         sized = any(options[name] != usual[name] for name in OF_PLAIN)
         return Design(**{name: value for name, value in options.items() if name != "restarts"}, sized=sized)
 
@@ -161,8 +174,13 @@ class Network(Nested):
                 raise SmileError(f"{name} is {_either(names)}, not {getattr(self, name)!r}.")
         if not isinstance(self.device, str):
             raise SmileError(f"device is a torch device such as 'cpu' or 'cuda', not {self.device!r}.")
-        if self.backbone is not None and not callable(self.backbone):
-            raise SmileError(f"backbone is a function (inputs, embedding) → torch module, not {self.backbone!r}.")
+        if isinstance(self.backbone, type) and hasattr(self.backbone, "predict"):
+            raise SmileError(f"backbone is the class {self.backbone.__name__}; give an estimator, with brackets.")
+        if self.backbone is not None and not callable(self.backbone) and not self.estimator:
+            raise SmileError(
+                "backbone is an estimator with predict, or a function (inputs, embedding) → torch module, not "
+                f"{self.backbone!r}."
+            )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

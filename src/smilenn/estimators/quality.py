@@ -11,6 +11,7 @@ from smilenn.report.standing import MOST_ROWS, Standing, measured, spaced, steps
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
+    from smilenn.train.around import Foreign
 
 
 IN_TIME = 2_000  # rows that are measured where a time limit has to be kept
@@ -27,11 +28,18 @@ def warn_of_shortfall(quality: Standing) -> None:
         warnings.warn(said, QualityWarning, stacklevel=3)
 
 
-def quality_of(estimator: SmileEstimator, x: np.ndarray, y: np.ndarray, held: np.ndarray) -> Standing:
-    """The quality on the rows of x [n, m], y [n, o] that were held out ([n] bool), or on all where none were."""
+def quality_of(
+    estimator: SmileEstimator, x: np.ndarray, y: np.ndarray, held: np.ndarray, foreign: Foreign | None = None
+) -> Standing:
+    """The quality on the rows of x [n, m], y [n, o] that were held out ([n] bool), or on all where none were.
+
+    A `foreign` estimator as backbone may have been fitted to any of them, and learns in no steps.
+    """
     chosen = np.flatnonzero(held) if held.any() else np.arange(len(x))
     chosen = chosen[spaced(len(chosen), MOST_ROWS if estimator.time_limit is None else IN_TIME)]
     seen = y[~held] if held.any() else y
     output = estimator.net_.predict(x[chosen])
     numbers = measured(estimator.task, estimator.outputs_.names, y[chosen], output, seen)
-    return Standing(len(chosen), bool(held.any()), steps_of(estimator.history_), numbers, estimator.time_limit)
+    apart = None if foreign is not None and foreign.given else bool(held.any())
+    steps = steps_of(estimator.history_)
+    return Standing(len(chosen), apart, None if foreign and not steps else steps, numbers, estimator.time_limit)

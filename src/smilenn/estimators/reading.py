@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from smilenn.properties.forms import Outputs
 
 if TYPE_CHECKING:
     from smilenn.estimators.base import SmileEstimator
+    from smilenn.estimators.targets import Target
+    from smilenn.train.recipes import Design
 
 HINT = "X is an array, whose columns have no names; give a data frame, and to a transformer in front"
 
@@ -74,6 +76,16 @@ class Read:
         gone = [str(name) for name in self.columns if name not in domain.columns]
         why = {one.column: one.why for one in idle_columns(self.frame, domain.columns)} if gone else {}
         return {name: why.get(name, "is not part of the domain") for name in gone}
+
+    def design(self, estimator: SmileEstimator, wanted: Design, domain: Domain, target: Target) -> Design:
+        """What the parameters say of the network, and what the table says of an estimator that is its backbone."""
+        image = replace(wanted, encoder="image") if self.image else wanted
+        network = network_of(estimator.network)
+        if not network.estimator:
+            return image
+        from smilenn.estimators.backbone import foreign_of
+
+        return replace(image, foreign=foreign_of(network.backbone, self.frame, self.named, domain, target))
 
     def usual(self, estimator: SmileEstimator, domain: Domain, x: np.ndarray) -> Usual:
         """What `predict` reads cells as that these rows x [n, m] have no place for."""

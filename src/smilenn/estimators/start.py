@@ -44,6 +44,8 @@ def fitted_start(estimator: SmileEstimator, start: SmileEstimator | Path | str) 
         )
     if "net_" not in vars(start):
         raise SmileError("The model to start from is not fitted; fit it, or load a saved one.")
+    if network_of(estimator.network).estimator or start.backbone_ is not None:
+        raise SmileError(f"A model with an estimator as backbone has no training to go on with{FIT_ANEW}")
     _check_network(network_of(estimator.network), network_of(start.network))
     _check_domain(estimator.domain, start)
     return start

@@ -8,7 +8,8 @@
 
 A loaded model is proved as far as the checker accepts its certificate at that moment, and unknown otherwise.
 
-Everything but a `backbone` function is restored; a network with a backbone of the user's own gets it from `load`.
+Everything but a `backbone` is restored; a network with a backbone of the user's own, a function or an estimator, gets
+it from `load`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from smilenn.errors import AlteredError, SmileError, listed, printable
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.kept import from_json, to_json
+from smilenn.estimators.options import network_of
 from smilenn.estimators.recall import recall
 from smilenn.estimators.regressor import SmileRegressor
 from smilenn.estimators.tabled import take_table
+from smilenn.model.answers import is_estimator
 from smilenn.model.bundle import MODEL, load_net, save_net
 from smilenn.model.folder import dump_json, parse_json, read_folder, without_infinities, write_folder
 from smilenn.problem import digest
@@ -111,13 +114,14 @@ def _certificate(estimator: SmileEstimator) -> dict[str, bytes]:
 def load(
     folder: Path | str,
     *,
-    backbone: nn.Module | Callable[[int, int], nn.Module] | None = None,
+    backbone: nn.Module | Callable[[int, int], nn.Module] | Any = None,
     modules: Mapping[str, nn.Module] | None = None,
 ) -> SmileRegressor | SmileClassifier:
     """The estimator that was saved as `folder`; every file is checked against its hash.
 
     `backbone` is that of an estimator that was fitted with one of the user's own, as `fit` took it, a function (inputs,
-    embedding) → module, or the module itself; `modules` are the user's own pinned modules of its encoder by the names
+    embedding) → module, or the module itself, or the fitted estimator that was its `backbone_`, which must answer what
+    it answered when the model was saved; `modules` are the user's own pinned modules of its encoder by the names
     of their branches. Their weights are overwritten.
     A certificate is checked again: "certified" is what the checker says now, and a model without one is unknown
     whatever was noted when it was saved. A missing or unreadable file raises `SmileError`; a changed one, or a
@@ -138,6 +142,8 @@ def load(
         if model["estimator"] not in CLASSES:
             raise SmileError(f"{str(folder)!r} holds a {model['estimator']}; this version knows {listed(CLASSES)}.")
         params = from_json(model["params"], documents[PROPERTIES], net.encoder)
+        if is_estimator(backbone):
+            params["network"] = network_of(params["network"]).changed(backbone=backbone)
         estimator = CLASSES[model["estimator"]](**params)
         learned = model["learned"]
         estimator.net_, estimator.domain_ = net, net.domain

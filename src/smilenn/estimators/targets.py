@@ -186,8 +186,8 @@ def refuse_margins(target: Target, properties: Iterable[Property]) -> None:
             f"state the rule about one of them, such as {target.outputs.classes[0]!r}."
         )
     warnings.warn(
-        f"{who} is about {margins:,} margins between {count} classes, each of which is proved and checked: that takes "
-        "minutes, whatever the time limit is; state the rule about one class if that is enough.",
+        f"{who} is about {margins:,} margins between {count} classes, each of which is proved and checked: that may "
+        "take minutes, and a shorter limit leaves it uncertified; state the rule about one class if that is enough.",
         UserWarning,
         stacklevel=4,
     )

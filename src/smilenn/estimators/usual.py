@@ -3,6 +3,10 @@
 `predict` reads them as the column's usual value (the lower median, the most frequent text) and says so in an
 `UnseenWarning`: a row is then the complete row it was read as, which is also what a certificate covers. With
 ``missing="raise"`` and ``unknown="refuse"`` they are errors.
+
+A column may hold 0 and 1 alone only because rows are few: of eighty families none has two children. Another whole
+number is then clamped to the nearer of the two, with such a warning, where numbers beyond their bounds are clamped.
+z ↦ min(max(z, 0), 1) rises, so what a rule about order says holds of the numbers as they were given, too.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from smilenn.domain.absent import MISSING, fill_of, is_missing
 from smilenn.domain.cells import order_of, origin_of
 from smilenn.domain.encode import place_of
 from smilenn.domain.rare import OTHER
-from smilenn.domain.table import inferred, labels, with_columns
+from smilenn.domain.table import inferred, is_text, labels, with_columns
 
 Usual = dict[str, float | str]
 
@@ -58,13 +62,16 @@ def as_usual(
     *,
     missing: bool,
     unknown: bool,
+    near: bool = False,
     first_row: int = 0,
 ) -> pd.DataFrame:
     """The frame with every cell that has no place replaced by the usual one, and a warning for each column: cells that
-    are `missing`, names that are `unknown`, or both.
+    are `missing`, names that are `unknown`, or both. Where `near`, columns of 0 and 1 take other whole numbers.
     """
     changed: dict[str, pd.Series] = {}
     for feature in domain.features:
+        if near and feature.kind == "binary" and not feature.categories and feature.name in frame.columns:
+            frame = _of_two(frame, feature, first_row)
         if feature.name in usual and feature.name in frame.columns:
             series = frame[feature.name]
             odd = _without_place(feature, series, missing=missing, unknown=unknown)
@@ -73,6 +80,26 @@ def as_usual(
                 warnings.warn(_sentence(feature, series, odd, value, first_row), UnseenWarning, stacklevel=5)
                 changed[feature.name] = inferred(series.astype(object).where(~odd, value))
     return with_columns(frame, changed)
+
+
+def _of_two(frame: pd.DataFrame, feature: Feature, first_row: int) -> pd.DataFrame:
+    """The frame with other whole numbers in a column of 0 and 1 clamped to these, and a warning where there are any."""
+    series = frame[feature.name]
+    if not (pd.api.types.is_numeric_dtype(series.dtype) or is_text(series)):
+        return frame
+    values = np.asarray(pd.to_numeric(series, errors="coerce"), dtype=np.float64)
+    odd = np.isfinite(values) & (values == np.rint(values)) & (values != 0) & (values != 1)
+    if not odd.any():
+        return frame
+    row, near = int(np.flatnonzero(odd)[0]), np.clip(values, 0.0, 1.0)
+    several = f" ({int(odd.sum())} such cells)" if odd.sum() > 1 else ""
+    warnings.warn(
+        f"Row {first_row + row}, column {feature.name!r} holds {values[row]:g}, but training saw 0 and 1 alone; it is "
+        f"read as {near[row]:g}{several}.",
+        UnseenWarning,
+        stacklevel=6,
+    )
+    return with_columns(frame, {feature.name: inferred(series.astype(object).where(~odd, near))})
 
 
 def _without_place(feature: Feature, series: pd.Series, *, missing: bool, unknown: bool) -> np.ndarray:

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from smilenn.certify.about import About, assumptions
 from smilenn.certify.verdicts import Certificate
+from smilenn.deadline import NEVER, Deadline
 from smilenn.estimators.example import example_frame
 from smilenn.estimators.judgement import Judgement, bound, current, judge, unjudged
 from smilenn.model.bundle import has_pinned
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from smilenn.domain import Domain
+    from smilenn.model.fitted_backbone import FittedBackbone
     from smilenn.model.net import SmileNet
     from smilenn.report.standing import Standing
 
 LEAST_SECONDS = 1.0  # for the certificate, however little training has left
+FINISH = 3.0  # seconds beyond a time limit in which a certificate may still be written and checked
 AFTER_CTRL_C = 10.0  # seconds for the certificate of a training that was interrupted
 
 
@@ -50,6 +53,7 @@ class VerdictMixin(ABC):
     seconds_: float
     interrupted_: bool
     _judgement: Judgement
+    _said: Any
 
     @property
     def verdict_(self) -> Verdict:
@@ -82,18 +86,38 @@ class VerdictMixin(ABC):
     def quality_(self) -> Standing | None:
         """How well the network predicts, as measured at the end of training; None where that was not kept.
 
-        It is about all weights, the backbone's too, which no certificate covers: of a network that was changed since it
-        is None.
+        It is about all weights, the backbone's too, which no certificate covers: of a network that was changed since,
+        or an estimator in it that has learned since, it is None.
         """
         self._check_fitted()
         found: Standing | None = vars(self).get("_quality")  # pickles of older versions have none
-        return found if found is None or found.weights == whole_digest(self.net_) else None
+        if found is None or found.weights != whole_digest(self.net_):
+            return None
+        backbone = self._estimator()
+        return found if backbone is None or backbone.still_says(self._said) else None
 
     @quality_.setter
     def quality_(self, found: Standing | None) -> None:
         if found is not None and not found.weights:
             found = replace(found, weights=whole_digest(self.net_))
-        self._quality = found
+        backbone = self._estimator()
+        self._quality, self._said = found, None if backbone is None or found is None else backbone.sample()
+
+    @property
+    def backbone_(self) -> Any:
+        """The fitted estimator inside the box, where an estimator is the backbone; None otherwise.
+
+        No model folder has it: keep it, and hand it to `smilenn.load`.
+        """
+        self._check_fitted()
+        backbone = self._estimator()
+        return None if backbone is None else backbone.model
+
+    def _estimator(self) -> FittedBackbone | None:
+        """The backbone, where it is an estimator."""
+        from smilenn.model.fitted_backbone import FittedBackbone
+
+        return self.net_.backbone if isinstance(self.net_.backbone, FittedBackbone) else None
 
     @property
     def violation_bound_(self) -> float:
@@ -142,13 +166,17 @@ class VerdictMixin(ABC):
             self.interrupted_ = True
             return
         limit = min(self.certify_limit, AFTER_CTRL_C) if self.interrupted_ else self.certify_limit
-        limit = limit if left is None else min(limit, max(LEAST_SECONDS, left))
+        until = NEVER
+        if left is not None:
+            left = max(LEAST_SECONDS, left)
+            limit, until = min(limit, left), Deadline.after(left + FINISH)
         try:
             judgement = judge(
                 self.net_,
                 self.claims_,
                 found,
                 time_limit=limit,
+                until=until,
                 callback=show,
                 since=self.seconds_,
                 trees=trees,
@@ -189,6 +217,7 @@ class VerdictMixin(ABC):
             self.claims_,
             found,
             time_limit=left,
+            until=NEVER if time_limit is None else Deadline.after(left + FINISH),
             callback=callback,
             since=since,
             trees=trees,

@@ -59,7 +59,11 @@ def cells(options: Options) -> list[Cell]:
 
 def compute(model: str, data: str, seed: int, quick: bool, *, options: Options) -> list[Row]:
     """One cell: quality on test rows, the loss on inner folds, status and seconds."""
-    rule = practice(data)
+    return [{"model": model, "data": data, "seed": seed, **scored(practice(data), model, seed, quick, options)}]
+
+
+def scored(rule: Practice, model: str, seed: int, quick: bool, options: Options) -> Row:
+    """What a model comes to on one split of a table."""
     train, test = split(rule.table(options.data_dir), seed=seed)
     if quick:
         train = _fewer(train, seed)
@@ -77,7 +81,7 @@ def compute(model: str, data: str, seed: int, quick: bool, *, options: Options) 
     binary = train.task == "binary"
     metrics = classified(output, truth) if binary else {"r2": r2(truth, output), "rmse": _rmse(truth, output)}
     quality = metrics["accuracy" if binary else "r2"]
-    return [{"model": model, "data": data, "seed": seed, **metrics, "quality": quality, **row, "seconds": took}]
+    return {**metrics, "quality": quality, **row, "seconds": took}
 
 
 def _fewer(train: Dataset[pd.DataFrame], seed: int) -> Dataset[pd.DataFrame]:

@@ -18,6 +18,7 @@ from smilenn.errors import SmileError
 from smilenn.export.graph import Graph
 from smilenn.export.layers import array, encoded
 from smilenn.model.auxiliaries import FreeNet, GapNet
+from smilenn.model.fitted_backbone import FittedBackbone
 from smilenn.model.net import SmileNet
 
 FLOAT, DOUBLE = 1, 11
@@ -134,6 +135,11 @@ def _step(graph: Graph, layer: nn.Module, y: str, kind: type) -> str:
             return str(graph.op("Conv", y, *values, strides=list(layer.stride)))
         case nn.Dropout() | nn.Identity():
             return y
+    if isinstance(layer, FittedBackbone):
+        raise SmileError(
+            f"The backbone is a fitted {layer.name}, which is no part of the network and cannot be exported with it; "
+            "predict in Python, or fit without a backbone."
+        )
     raise SmileError(
         f"The backbone has a layer {type(layer).__name__}, which cannot be exported; serve the model with smile serve "
         "instead."

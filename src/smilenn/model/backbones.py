@@ -1,6 +1,7 @@
 """Backbones h that can be rebuilt from a description: multilayer perceptrons and the paper's convolutional net.
 
-Any other `nn.Module` from [B, m] to [B, n] serves as well; a saved model then needs it passed in again when loaded.
+Any other `nn.Module` from [B, m] to [B, n] serves as well, and so does a fitted estimator (fitted_backbone.py); a saved
+model then needs it passed in again when loaded.
 """
 
 from __future__ import annotations
@@ -66,9 +67,10 @@ class ConvNet(nn.Module):
 
 def describe(backbone: nn.Module) -> dict[str, Any]:
     """What `rebuild` needs, or ``{"kind": "custom", …}`` for a module of the user's own."""
+    from smilenn.model.fitted_backbone import FittedBackbone
     from smilenn.model.given import Given, Middle
 
-    if isinstance(backbone, (MLP, ConvNet, Given, Middle)):
+    if isinstance(backbone, (MLP, ConvNet, Given, Middle, FittedBackbone)):
         return dict(backbone.description)
     return {"kind": "custom", "type": f"{type(backbone).__module__}.{type(backbone).__qualname__}"}
 
@@ -100,11 +102,17 @@ def rebuild(description: Mapping[str, Any]) -> nn.Module:
             return rebuild_given(d)
         case "middle":
             return rebuild_middle(d)
+        case "estimator":
+            own = str(d.get("type", "")).rpartition(".")[2]
+            raise SmileError(
+                f"This model was saved around a fitted {own}, which is not in its folder; load it in Python with "
+                "smilenn.load(folder, backbone=…), which takes that estimator."
+            )
         case "custom":
             raise SmileError(
                 f"This model was saved with a backbone of its own, {d.get('type')}; build it and pass backbone=… "
                 "when loading."
             )
         case kind:
-            known = "'mlp', 'conv', 'given', 'middle' and 'custom'"
+            known = "'mlp', 'conv', 'given', 'middle', 'estimator' and 'custom'"
             raise SmileError(f"There is no backbone of kind {kind!r}; this version knows {known}.")

@@ -70,14 +70,14 @@ KEYS = {  # of a network's description, besides its encoder
 def load_net(
     folder: Path | str,
     *,
-    backbone: nn.Module | Callable[[int, int], nn.Module] | None = None,
+    backbone: nn.Module | Callable[[int, int], nn.Module] | Any = None,
     modules: Mapping[str, nn.Module] | None = None,
 ) -> tuple[SmileNet, dict[str, Any]]:
     """The network of a model folder, ready to predict, and the content of its JSON files by name (``model.json`` too).
 
-    `backbone` supplies the module of a network that was saved with one of the user's own, or the function (inputs,
-    embedding) → module that `fit` was given; `modules` the pinned modules of its encoder by the names of their
-    branches. Their weights are overwritten with the saved ones.
+    `backbone` supplies the module of a network that was saved with one of the user's own, the function (inputs,
+    embedding) → module that `fit` was given, or the fitted estimator that was in it; `modules` the pinned modules of
+    its encoder by the names of their branches. Their weights are overwritten with the saved ones.
     """
     folder = Path(folder)
     assert_ieee(1, subnormals=False)  # first: under another rounding good files look as if they had been changed
@@ -120,17 +120,25 @@ def _documents(folder: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def _made(
-    backbone: nn.Module | Callable[[int, int], nn.Module] | None, description: Mapping[str, Any], where: str
+    backbone: nn.Module | Callable[[int, int], nn.Module] | Any, description: Mapping[str, Any], where: str
 ) -> nn.Module | None:
-    """The user's own backbone, built for the network that is described where it is a function."""
+    """The user's own backbone, built for the network that is described where it is a function or an estimator."""
     import torch
+
+    from smilenn.model.answers import is_estimator
+    from smilenn.model.fitted_backbone import rebuild_fitted
 
     if backbone is None or isinstance(backbone, torch.nn.Module):
         return backbone
     try:
-        inputs, embedding = Domain.from_json(description["domain"]).size, int(description["embedding"])
+        domain, embedding = Domain.from_json(description["domain"]), int(description["embedding"])
+        if is_estimator(backbone):
+            return rebuild_fitted(description["backbone"], domain, backbone)
+    except SmileError:
+        raise
     except (LookupError, TypeError, ValueError) as error:
         raise SmileError(f"{where} does not describe a network ({error}); save the model again.") from None
+    inputs = domain.size
     if not callable(backbone):
         raise SmileError("backbone must be a torch module, or a function (inputs, embedding) that returns one.")
     with torch.random.fork_rng(devices=[]):

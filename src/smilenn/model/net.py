@@ -29,6 +29,7 @@ from smilenn.errors import SmileError, listed
 from smilenn.model.auxiliaries import AuxiliaryKind, FreeNet, GapNet
 from smilenn.model.backbones import describe
 from smilenn.model.encoders import Encoder
+from smilenn.model.fitted_backbone import FittedBackbone
 from smilenn.model.profile import PROFILES, Profile, in_order, plain
 from smilenn.model.select import select
 from smilenn.model.snapshot import Boxes, Snapshot
@@ -191,6 +192,12 @@ class SmileNet(nn.Module):
             raise SmileError(f"The backbone returned shape {tuple(z.shape)}; expected {(len(u), self.embedding)}.")
         return plain(z).to(torch.float64)
 
+    def inner(self, x: torch.Tensor, u: torch.Tensor, lower: torch.Tensor, upper: torch.Tensor) -> torch.Tensor:
+        """What the backbone would put into the box [B, n] at raw x and model units u, both [B, m]; not cut to it."""
+        if isinstance(self.backbone, FittedBackbone):
+            return self.backbone.within(x, lower, upper, self.effective_head())
+        return self.embed(u)
+
     def head(self, z: torch.Tensor) -> torch.Tensor:
         """g: embeddings [B, n] → outputs [B, o] in the user's units."""
         if self.profile == "fixed-order":
@@ -207,7 +214,7 @@ class SmileNet(nn.Module):
         with self._certified(x), torch.autocast(x.device.type, enabled=False):
             u = self.scale(x)
             lower, upper = self.box(self.encode(u))
-        z = self.embed(u)  # after the box: a backbone may change global settings, and may have any type
+        z = self.inner(x, u, lower, upper)  # after the box: a backbone may change global settings, and have any type
         with self._certified(x), torch.autocast(x.device.type, enabled=False):
             return self.head(select(z, lower, upper))
 
@@ -253,7 +260,7 @@ class SmileNet(nn.Module):
         """All four output pathways at x [B, m]: clipped f, g∘lower, g∘upper and g∘h, by one product with the head."""
         u = self.scale(x)
         lower, upper = self.box(self.encode(u))
-        z = self.embed(u)
+        z = self.inner(x, u, lower, upper)
         return Pathways(self.head(torch.cat([select(z, lower, upper), lower, upper, z])), z, lower, upper)
 
     @torch.no_grad()

@@ -4,6 +4,7 @@ A certificate assumes float64 arithmetic of IEEE 754. A machine or a build that 
 or shortened type, a compiler that reorders a fixed order) shows here, before it predicts. Under ``fixed-order`` and
 ``dyadic`` the numbers must agree bit for bit, in a batch and row by row; under ``f64-aux``, whose sums may be taken in
 any order, within 1e-9 of the output scale or of what the head adds up, far above its rounding and far below any fault.
+Of an estimator as backbone its answers are kept too, and compared within 1e-9 of their size.
 An encoder must give a row the same bits in any batch, whatever the profile. `batch_dependent` looks for a row where it
 does not, at random rows of the domain, at each of 64 places, in odd batches, with one thread and with two. It is asked
 when training ends and wherever a model is loaded. It cannot prove that there is none: docs/encoders.md does.
@@ -20,6 +21,7 @@ from smilenn.errors import AlteredError, SmileError
 
 if TYPE_CHECKING:
     import torch
+    from torch import nn
 
     from smilenn.model.encoders import Branch, Encoder
     from smilenn.model.net import SmileNet
@@ -47,15 +49,18 @@ def vectors(net: SmileNet) -> dict[str, Any]:
     """Inputs x [16, m] (both ends of the domain among them) and g∘lower, g∘upper there, each [16, o]; JSON-ready."""
     domain = net.domain
     x = np.vstack([domain.lo, domain.hi, domain.sample(ROWS - 2, np.random.default_rng(0))])
+    from smilenn.model.fitted_backbone import FittedBackbone
+
     lower, upper = _ends(net, x)
     weights = net.snapshot().digest
+    answers = {"answers": net.backbone.answers(x).tolist()} if isinstance(net.backbone, FittedBackbone) else {}
     return {
         "profile": net.profile,
         "weights": weights,
         "inputs": x.tolist(),
         "lower": lower.tolist(),
         "upper": upper.tolist(),
-    }
+    } | answers
 
 
 def replay(net: SmileNet, stored: Any, where: str) -> None:
@@ -65,6 +70,7 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
         raise AlteredError(f"{where} is about other weights than the model's; save the model again.")
     if reason := batch_dependent(net, x):
         raise SmileError(f"{where}: {reason}.")
+    _compare_answers(net.backbone, x, stored.get("answers"), where)
     exact = net.profile != "f64-aux"
     room = 0.0 if exact else TOLERANCE * _sizes(net, x)
     batches = [_ends(net, x), np.concatenate([_ends(net, row[None]) for row in x], axis=1)]
@@ -74,6 +80,26 @@ def replay(net: SmileNet, stored: Any, where: str) -> None:
                 f"This machine computes other outputs than {where} records (profile {net.profile}), so no certificate "
                 "of this model holds here; run it on a machine or a build of PyTorch with IEEE float64."
             )
+
+
+def _compare_answers(backbone: nn.Module, x: np.ndarray, wanted: Any, where: str) -> None:
+    """Raise unless an estimator as backbone is the one that was in the model: another would predict otherwise, and
+    what was measured would not be of it.
+    """
+    from smilenn.model.fitted_backbone import FittedBackbone
+
+    if wanted is None and not isinstance(backbone, FittedBackbone):
+        return
+    found = backbone.answers(x) if isinstance(backbone, FittedBackbone) else np.zeros(0)
+    try:
+        known = np.asarray([] if wanted is None else wanted, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SmileError(f"{where} does not hold the self-test of this model; save the model again.") from None
+    if found.shape != known.shape or not (np.abs(found - known) <= TOLERANCE * (1 + np.abs(known))).all():
+        raise SmileError(
+            f"The backbone answers other numbers than {where} records of the estimator that was in the model; give "
+            "that estimator, fitted as it was."
+        )
 
 
 def _recorded(net: SmileNet, stored: Any, where: str) -> tuple[Any, np.ndarray, np.ndarray]:

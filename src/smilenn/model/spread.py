@@ -7,7 +7,7 @@ here serve the provers; the checkers compute their own in exact arithmetic.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -78,3 +78,13 @@ class Encoding:
     encoded: np.ndarray
     digest: str
     parts: tuple[slice, ...] = ()
+    known: dict[bytes, Spread] = field(default_factory=dict, repr=False)  # of spreads that were asked for before
+
+    def of(self, start: Spread) -> Spread:
+        """What the layers make of a spread; claims with one premise start from the same."""
+        axes = b"" if start.axes is None else start.axes.tobytes()
+        ends = (start.lo, start.hi, start.low, start.high, start.rises, start.falls)
+        key = b"".join((*(values.tobytes() for values in ends), b"%r" % start.size, axes))
+        if key not in self.known:
+            self.known[key] = self.propagate(start)
+        return self.known[key]

@@ -159,6 +159,14 @@ class Problem:
         some = [row for row in self.rows if row.room + least <= 0]  # no others have a partner: classes have many rows
         return any(row.room + other.room <= 0 and _opposed(row, other) for row in some for other in some)
 
+    @cached_property
+    def largest_box(self) -> np.ndarray:
+        """[k, n], the sizes |lower| + |second| at most, term by term, over the region."""
+        s, size = self.snapshot, self.region.largest  # [k, m]
+        hidden = size @ np.abs(s.hidden_weight).T + np.abs(s.hidden_bias)  # [k, H]
+        box = np.abs(s.lower_const) + np.abs(s.second_const) + size @ (np.abs(s.lower_slope) + np.abs(s.second_slope)).T
+        return box + hidden @ (np.abs(s.lower_out) + np.abs(s.second_out)).T
+
     def value(self, u: np.ndarray, row: Row) -> np.ndarray:
         """Violation Σ_c ψ_c(u_c) − rhs of the box at u [B, k, m] (model units), [B]; ≤ 0 means satisfied."""
         s = self.snapshot

@@ -23,7 +23,7 @@ from smilenn.properties.premise import Premise
 
 def transfer(claim: Claim, premise: Premise, encoding: Encoding, space: Domain) -> Claim:
     """The claim on e-space; `premise` is that of `claim` on the encoder's own domain."""
-    spread = encoding.propagate(start(premise))
+    spread = encoding.of(start(premise))
     passed = _passed(encoding, space)
     _refuse_hidden(claim, passed)
     when = [row for row in claim.when if all(term.name in passed for term in row.terms)]

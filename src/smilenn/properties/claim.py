@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from numbers import Integral
 from typing import Any, Literal
 
@@ -57,6 +58,7 @@ class Term:
         return f"{copy}[{in_quotes(name)}]"
 
 
+@lru_cache(maxsize=1 << 12)
 def in_quotes(name: str) -> str:
     r"""A name as a text of the claim language: what would end it, or cannot be printed, is escaped.
 
@@ -81,6 +83,10 @@ class Inequality:
 
     def text(self) -> str:
         """The row in the claim language, readable back by the parser."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         parts = []
         for i, term in enumerate(self.terms):
             sign = "-" if term.coef < 0 else ("+" if i else "")
@@ -91,9 +97,10 @@ class Inequality:
 
     def halves(self) -> tuple[Inequality, ...]:
         """The row as ``≤``, and of an ``==`` its negation as well."""
-        first = Inequality(self.terms, self.rhs)
+        if self.op == "<=":
+            return (self,)
         negated = Inequality(tuple(replace(t, coef=-t.coef) for t in self.terms), -self.rhs)
-        return (first, negated) if self.op == "==" else (first,)
+        return (Inequality(self.terms, self.rhs), negated)
 
     def to_json(self) -> dict[str, Any]:
         """JSON with exact rationals as text."""
@@ -133,8 +140,9 @@ def row(terms: Iterable[tuple[Any, int, str, str]], rhs: Any = 0, op: Literal["<
     'a.out - b.out <= 0.4'
     """
     merged: dict[tuple[int, str, str], Fraction] = {}
-    for coef, copy, kind, name in terms:
-        merged[(copy, kind, name)] = merged.get((copy, kind, name), Fraction(0)) + exact(coef)
+    for given, copy, kind, name in terms:
+        coef, key = exact(given), (copy, kind, name)
+        merged[key] = merged[key] + coef if key in merged else coef
     kept = tuple(Term(c, copy, kind, name) for (copy, kind, name), c in merged.items() if c)  # type: ignore[arg-type]
     return Inequality(kept, exact(rhs), op)
 
@@ -233,8 +241,9 @@ class Claim:
 
     def with_room(self, room: Fraction) -> Claim:
         """The claim with `room` added to the right side of every row; clauses have none."""
-        wider = tuple(replace(half, rhs=half.rhs + room) for half in self.rows)
-        return replace(self, then=wider) if room else self
+        if not room:
+            return self
+        return replace(self, then=tuple(replace(half, rhs=half.rhs + room) for half in self.rows))
 
     def formula(self, *, full: bool = False) -> str:
         """``∀ a, b ∈ X: a["income"] - b["income"] <= 0, other features equal ⇒ a.out - b.out <= 0``.

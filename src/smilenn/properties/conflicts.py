@@ -31,7 +31,7 @@ from smilenn.properties.premise import ground, holds_exactly
 
 BASES = 3  # rows around which points are placed
 MOST_FEATURES, MOST_PAIRS, MOST_TUPLES = 10, 6, 300
-MOST_CLAIMS, MOST_COORDINATES = 40, 64  # beyond, nothing is looked for
+MOST_CLAIMS, MOST_COORDINATES, MOST_ROWS = 40, 64, 300  # beyond, nothing is looked for
 SLACK = 1e-7  # of the size of the right sides: solvers err by as much
 
 
@@ -86,7 +86,7 @@ def refuse_conflicts(claims: Sequence[Claim], domain: Domain, outputs: Sequence[
     for claim in claims:
         _refuse_vacuous(claim, domain)
     few = domain.size <= MOST_COORDINATES and len(claims) <= MOST_CLAIMS
-    if not few or sum(len(claim.rows) for claim in claims) < 2 or all(_roomy(claim) for claim in claims):
+    if not few or not 2 <= sum(len(c.rows) for c in claims) <= MOST_ROWS or all(_roomy(claim) for claim in claims):
         return ()
     features = _features(claims, domain)
     systems = _systems(claims, domain, outputs, features)

@@ -12,12 +12,11 @@ and w the weight of each copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from smilenn.domain import Domain
-from smilenn.properties.claim import Claim, Ends, Inequality, Term, narrow
+from smilenn.properties.claim import Claim, Ends, Inequality, narrow
 from smilenn.properties.meaning import Linear
 
 
@@ -58,25 +57,26 @@ def conclusion_of(row: Inequality, copies: int) -> Conclusion | None:
 
 def _by_copy(row: Inequality, kind: str, copies: int) -> list[dict[str, Fraction]]:
     """[k] coefficients of the inputs or of the outputs by name, one dictionary a copy."""
-    return [_sums(term for term in row.terms if term.kind == kind and term.copy == c) for c in range(copies)]
-
-
-def _sums(terms: Iterable[Term]) -> dict[str, Fraction]:
-    """Coefficients by name, zeros dropped."""
-    out: dict[str, Fraction] = {}
-    for term in terms:
-        out[term.name] = out.get(term.name, Fraction(0)) + term.coef
-    return {name: coef for name, coef in out.items() if coef}
+    out: list[dict[str, Fraction]] = [{} for _ in range(copies)]
+    for term in row.terms:
+        if term.kind == kind:
+            own, name = out[term.copy], term.name
+            own[name] = own[name] + term.coef if name in own else term.coef
+    return [{name: coef for name, coef in own.items() if coef} for own in out]
 
 
 def _unit(out: dict[str, Fraction]) -> dict[str, Fraction]:
     """The form over the size of its first coefficient."""
     scale = abs(next(iter(out.values())))
+    if scale == 1:
+        return out
     return {name: coef / scale for name, coef in out.items()}
 
 
 def _multiple(out: dict[str, Fraction], form: dict[str, Fraction]) -> Fraction | None:
     """w with out = w·form; None where there is none."""
+    if out is form:
+        return Fraction(1)
     name, coef = next(iter(form.items()))
     weight = out.get(name, Fraction(0)) / coef
     return weight if out == {name: weight * coef for name, coef in form.items() if weight} else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Rational, Real
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from smilenn.errors import SmileError
 
 LARGEST = 10**300  # beyond this a number no longer fits a float64 comfortably
+SHORT = 40  # characters of a text whose number is remembered
 
 
 def exact(value: Any) -> Fraction:
@@ -19,6 +21,15 @@ def exact(value: Any) -> Fraction:
     >>> exact(0.1)
     Fraction(1, 10)
     """
+    if (
+        type(value) in (int, Fraction) and -LARGEST <= value.numerator <= LARGEST
+    ):  # most of them, in claims of many rows
+        return value if type(value) is Fraction else Fraction(value)
+    return _short(value) if type(value) is str and len(value) <= SHORT else _read(value)
+
+
+def _read(value: Any) -> Fraction:
+    """`exact` of any value."""
     if isinstance(value, np.ndarray) and value.ndim == 0:  # a number of numpy in its box
         value = value[()]
     if isinstance(value, bool) or not isinstance(value, (Real, str)):
@@ -36,6 +47,12 @@ def exact(value: Any) -> Fraction:
     if abs(result) > LARGEST:
         raise SmileError("A number beyond 1e300 was given; choose other units.")
     return result
+
+
+@lru_cache(maxsize=1 << 10)
+def _short(text: str) -> Fraction:
+    """`exact` of a short text, which claims repeat."""
+    return _read(text)
 
 
 def _shown(value: Any) -> str:

@@ -39,6 +39,8 @@ from smilenn.properties.meaning import (
 )
 from smilenn.properties.single import on_one_copy, with_alternatives
 
+Key = tuple[tuple[int, int, str], ...]  # numerator, denominator, name
+
 ONE_WAY = ((None, 0), (0, None))  # a − b is not positive, or not negative
 
 
@@ -118,6 +120,8 @@ def _near(claim: Claim, rows: Sequence[Conclusion]) -> Meaning:
 def _oriented(row: Conclusion) -> Conclusion:
     """The row as ``g(a) − g(b) + inputs ≤ r``: scaled to a weight of 1 for a, the sign in the form."""
     weight = row.weights[0]
+    if weight == 1:  # as nearly all are: nothing to scale
+        return row
     sign = 1 if weight > 0 else -1
     form = tuple((sign * coef, name) for coef, name in row.form)
     inputs = {key: coef / abs(weight) for key, coef in row.inputs.items()}
@@ -162,19 +166,26 @@ def _unique(forms: Iterable[Linear]) -> tuple[Linear, ...]:
 
 def _both_ways(rows: Sequence[Conclusion], *, mirrored: bool) -> tuple[tuple[Linear, ...], Fraction] | None:
     """Forms with the bound on |g(a) − g(b)| that the rows give; `mirrored` premises turn one side into both."""
-    sides: dict[Linear, list[Fraction | None]] = {}
-    by_terms: dict[frozenset[tuple[Fraction, str]], Linear] = {}  # whatever the order of their terms
+    sides: dict[Key, list[Fraction | None]] = {}
+    forms: dict[Key, Linear] = {}
+    by_terms: dict[frozenset[tuple[int, int, str]], Key] = {}  # whatever the order of their terms
     for row in rows:
-        negated = by_terms.get(frozenset(minus(row.form)))
-        key, side = (row.form, 0) if negated is None else (negated, 1)
+        negated = by_terms.get(frozenset(_key(row.form, -1)))
+        key, side = (_key(row.form), 0) if negated is None else (negated, 1)
         by_terms.setdefault(frozenset(key), key)
+        forms.setdefault(key, row.form)
         known = sides.setdefault(key, [None, None])
         known[side] = row.rhs if known[side] is None else min(row.rhs, known[side])  # type: ignore[type-var]
     sizes = {_size(*pair, mirrored=mirrored) for pair in sides.values()}
     size = sizes.pop() if len(sizes) == 1 else None
     if size is None or size < 0:
         return None
-    return tuple(_upright(form) for form in sides), size
+    return tuple(_upright(forms[key]) for key in sides), size
+
+
+def _key(form: Linear, sign: int = 1) -> Key:
+    """The form, or its negation, as whole numbers: to look a fraction up takes ten times as long."""
+    return tuple((sign * coef.numerator, coef.denominator, name) for coef, name in form)
 
 
 def _size(upper: Fraction | None, lower: Fraction | None, *, mirrored: bool) -> Fraction | None:

@@ -14,6 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
+from smilenn.deadline import NEVER, Deadline
 from smilenn.errors import SmileError
 from smilenn.problem import Problem, Row
 from smilenn.provers.prover import Prover
@@ -28,6 +29,7 @@ from smilenn.verdict import Maximum
 
 logger = logging.getLogger(__name__)
 
+OVER = 1.0  # seconds beyond a limit in which rows may still be looked at: most need no search, and are shown at once
 LOOSE = 1e-6  # relative to Row.scale: float64 methods whose error allowance exceeds their tolerance may still say this
 
 
@@ -55,11 +57,15 @@ class Attempt:
         loose = found.complete and found.lower <= tolerance and found.upper + found.error <= LOOSE * self.row.scale
         return LOOSE * self.row.scale if loose else None
 
-    def challenged(self, problem: Problem) -> Attempt:
-        """After a short search for a point above a solver's bound; a refuted bound is no bound."""
+    def challenged(self, problem: Problem, until: Deadline = NEVER) -> Attempt:
+        """After a short search for a point above a solver's bound; a refuted bound is no bound, nor is one that no time
+        is left to challenge.
+        """
         if not self.prover.challenged:
             return self
         row, found, title = self.row, self.found, self.prover.title
+        if not until.left():
+            return replace(self, found=replace(found, upper=np.inf, stopped=Why(Reason.TIME)))
         try:
             start = search(problem, row, rng=np.random.default_rng(0))
             climbed = [polish(problem, row, u) for u in start.u[:2]]
@@ -75,11 +81,16 @@ class Attempt:
 
 
 def attempts(problem: Problem, prover: str | Prover, limit: float, trees: Trees | None) -> Iterator[Attempt]:
-    """All rows, within `limit` seconds in all; nothing follows a row whose search was interrupted."""
+    """All rows, within `limit` seconds in all; nothing follows one that was interrupted or came late."""
     start = perf_counter()
     screen = _screen(problem) if prover == "auto" else {}
+    made: Attempt | None = None
     for done, row in enumerate(problem.rows):
-        share = max(0.0, (limit - (perf_counter() - start)) / (len(problem.rows) - done))
+        left = limit - (perf_counter() - start)
+        if made is not None and left < -OVER:
+            yield Attempt(row, made.prover, Maximum(np.inf, stopped=Why(Reason.TIME)))
+            return
+        share = max(0.0, left / (len(problem.rows) - done))
         made = screen[done] if done in screen else _attempt(problem, row, prover, share, trees)
         yield made
         if made.found.interrupted:

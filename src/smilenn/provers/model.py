@@ -56,6 +56,18 @@ def prove(
     on inputs that satisfy the premise exactly.
     """
     net, claims = _asked(model, properties)
+    return prove_claims(net, claims, prover=prover, time_limit=time_limit, trees=trees)
+
+
+def prove_claims(
+    net: SmileNet,
+    claims: Sequence[Claim],
+    *,
+    prover: str | Prover = "auto",
+    time_limit: float | None = 60.0,
+    trees: Trees | None = None,
+) -> Verdict:
+    """`prove` for claims that properties have been lowered to: they are taken as they are."""
     from smilenn.model.seal import foreign_part
 
     if reason := foreign_part(net):

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
+from smilenn.deadline import Deadline
 from smilenn.errors import SmileError
 from smilenn.problem import Problem, Row
-from smilenn.provers.attempt import Attempt, attempts, better
+from smilenn.provers.attempt import OVER, Attempt, attempts, better
 from smilenn.provers.flaw import flaw
 from smilenn.provers.prover import FOREVER, Goal, Prover
 from smilenn.provers.realise import Forward, realise
@@ -68,19 +69,20 @@ def prove_problem(
     limit = FOREVER * 24 if time_limit is None else time_limit
     why = flaw(problem)
     if why is None:
-        verdict = _verdict(problem, list(attempts(problem, prover, limit, trees)), forward)
+        until = Deadline(start + limit + OVER)
+        verdict = _verdict(problem, list(attempts(problem, prover, limit, trees)), forward, until)
     else:
         verdict = Unknown(why=(why,))
     seconds = perf_counter() - start
     return replace(verdict, seconds=seconds, weights=problem.weights_digest, claims=(problem.claim_digest,))
 
 
-def _verdict(problem: Problem, made: list[Attempt], forward: Forward | None) -> Verdict:
-    """The verdict that the attempts on the rows allow; after Ctrl-C some rows have none."""
+def _verdict(problem: Problem, made: list[Attempt], forward: Forward | None, until: Deadline) -> Verdict:
+    """The verdict that the attempts on the rows allow; after Ctrl-C, or beyond a time limit, some rows have none."""
     method = " and ".join(dict.fromkeys(attempt.prover.title for attempt in made))
     whole = len(made) == len(problem.rows)
     if whole and not _failed(made):
-        made = [attempt.challenged(problem) for attempt in made]
+        made = [attempt.challenged(problem, until) for attempt in made]
     bound, failed = max(attempt.found.upper for attempt in made) if whole else float("inf"), _failed(made)
     if whole and not failed:
         return Proved(method, bound, tolerance=max(attempt.within or 0.0 for attempt in made))

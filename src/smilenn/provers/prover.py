@@ -75,11 +75,8 @@ def allowance(problem: Problem, row: Row) -> float:
     single addition (head bias, right side) count twice their own rounding.
     """
     s, size = problem.snapshot, problem.region.largest  # [k, m]
-    hidden = size @ np.abs(s.hidden_weight).T + np.abs(s.hidden_bias)  # [k, H]
-    box = np.abs(s.lower_const) + np.abs(s.second_const) + size @ (np.abs(s.lower_slope) + np.abs(s.second_slope)).T
-    box += hidden @ (np.abs(s.lower_out) + np.abs(s.second_out)).T  # [k, n] |lower| + |second| at most
     outputs, inputs = np.abs(row.outputs), np.abs(row.inputs)
-    total = float(np.vdot(outputs @ np.abs(s.head_weight), box) + np.vdot(inputs, size))
+    total = float(np.vdot(outputs @ np.abs(s.head_weight), problem.largest_box) + np.vdot(inputs, size))
     single = float((outputs @ np.abs(s.head_bias)).sum()) + abs(row.rhs)
     single += float((inputs @ np.abs(problem.domain.mult * problem.domain.shift)).sum())
     terms = problem.region.size + len(s.hidden_bias) + s.embedding + problem.copies + 8

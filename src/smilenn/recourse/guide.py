@@ -118,7 +118,9 @@ class Along:
         z = lower = net.lower(e)
         if not self.guide.collapsed:
             second = net.second(e)
-            z = select(net.embed(torch.from_numpy(u)), lower, lower + second if net.boxes == "gap" else second)
+            upper = lower + second if net.boxes == "gap" else second
+            x = torch.from_numpy(self.path.at(steps))
+            z = select(net.inner(x, torch.from_numpy(u), lower, upper), lower, upper)
         return ((z @ net.head_weight.T + net.head_bias) * net.output_scale).numpy()
 
     def _encoded(self, u: np.ndarray, steps: list[int]) -> np.ndarray:

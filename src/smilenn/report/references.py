@@ -22,6 +22,7 @@ from sklearn.base import clone
 from smilenn.domain import Domain
 from smilenn.domain.absent import indicators
 from smilenn.model.backbones import MLP, ConvNet
+from smilenn.model.fitted_backbone import FittedBackbone
 from smilenn.properties.claim import Claim
 from smilenn.properties.meaning import Changes
 from smilenn.properties.recognise import bounded_change
@@ -155,8 +156,10 @@ def _sizes(usual: Any) -> dict[str, Any]:
 
 
 def _brought(model: Reported) -> bool:
-    """Whether network or backbone came from elsewhere and are no part of the settings."""
+    """Whether network or backbone came from elsewhere and cannot be fitted by the settings without a rule."""
     own: Any = model
+    if isinstance(model.net_.backbone, FittedBackbone):  # an estimator needs a rule, whose box it is in
+        return True
     foreign = not isinstance(model.net_.backbone, (MLP, ConvNet)) and getattr(own.network, "backbone", None) is None
     untrained = model.n_iter_ == 0 and (model.quality_ is None or model.quality_.steps is None)
     return foreign or untrained

@@ -23,7 +23,7 @@ from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
 from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
-from smilenn.provers.model import prove
+from smilenn.provers.model import prove_claims
 from smilenn.provers.tree.tree import Trees
 from smilenn.train.boosted import Directions
 from smilenn.train.clock import Clock
@@ -111,7 +111,7 @@ def fit(
     net.train()
     net.set_profile("f64-aux")
     clock = Clock(time_limit, PLAIN_SHARE if net.encoder is None else ENCODED_SHARE)
-    task = _task(net, (x, y, sample_weight), claims, loss, config, validation, held, seed=seed, over=clock.over)
+    task = _task(net, (x, y, sample_weight), claims, loss, config, validation, held, seed=seed, clock=clock)
     taken = explained(net, task, spare, loss)
     if taken is not None:
         task = replace(task, y=task.y - taken)
@@ -135,7 +135,7 @@ def fit(
     limit = min(config.generator_limit, max(MIN_PROOF_SECONDS, clock.left()))
     trees = Trees({key: tree for generator in task.generators for key, tree in generator.trees.items()})
     trees.cases |= cases
-    verdict = prove(net, stated, time_limit=limit, trees=trees) if claims else None
+    verdict = prove_claims(net, stated, time_limit=limit, trees=trees) if claims else None
     return Fit(net, verdict, run.state.history, clock.elapsed(), interrupted, _judged(run), run.chosen, trees, late)
 
 
@@ -161,25 +161,28 @@ def _task(
     held: np.ndarray | None,
     *,
     seed: int,
-    over: Callable[[], bool],
+    clock: Clock,
 ) -> Training:
-    """The rows checked and as tensors, with a generator for every claim."""
+    """The rows checked and as tensors, with a generator for every claim; what these took says what proof will take."""
     x, y = checked_rows(net, *rows[:2], loss, "training")
-    weight, snapshot = checked_weights(rows[2], len(x), net), net.snapshot()
+    weight, begun = checked_weights(rows[2], len(x), net), clock.elapsed()
+    snapshot = net.snapshot()
     folds = None if held is None or not held.any() else torch.as_tensor(held, device=x.device)
     groups = 1 if net.encoder is None else max(1, net.encoder.groups)
+    generators = tuple(Generator.of(claim, snapshot, config) for claim in claims)
+    clock.reserve(FOLLOW * (clock.elapsed() - begun))
     return Training(
         x,
         y,
         weight,
         task_loss(loss, y, weight, config.margin),
         None if validation is None else checked_rows(net, *validation, loss, "validation"),
-        tuple(Generator.of(claim, snapshot, config) for claim in claims),
+        generators,
         config,
         seed,
         None if held is None or folds is None else torch.as_tensor(folded(held, groups), device=x.device),
         decides(loss),
-        over,
+        clock.over,
         folds,
     )
 
@@ -199,4 +202,5 @@ def _trained(run: Run, boosted: Sequence[Directions], loss: LossKind) -> bool:
 
 PLAIN_SHARE, ENCODED_SHARE = 0.7, 0.9  # of a time limit for training; what an encoder keeps is proved at once
 JUDGED = 8192  # training rows that judge an encoder
+FOLLOW = 25.0  # times what it takes to freeze a network and ground its claims: proof, self-test, certificate and check
 MIN_PROOF_SECONDS = 1.0  # the final proof gets at least this much, whatever the time limit

@@ -28,6 +28,7 @@ from smilenn.model.net import SmileNet
 from smilenn.problem import Problem, Row, build_all
 from smilenn.properties.claim import Claim
 from smilenn.provers.portfolio import generate
+from smilenn.provers.rules.closed_form import ClosedForm
 from smilenn.provers.rules.signs import Signs
 from smilenn.provers.rules.slopes import SlopeRule, slope_tree
 from smilenn.train.config import Config
@@ -193,10 +194,10 @@ def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Con
     """f ← c + θ·(f − c); θ, or None where no constant satisfies the claims with room to spare."""
     snapshot = net.snapshot()
     rows = [(p, row) for p in build_all(claims, snapshot) if not p.tight for row in p.rows if not is_tight(p, row)]
-    start, limit = config.generator_seconds, config.generator_limit
-    uppers = np.array([generate(p, row, start=start, limit=limit).upper for p, row in rows])
     spare = 0.0 if _as_steep_as_allowed(net) else ROOM * config.slack
-    wrong = uppers > np.array([-spare * abs(row.rhs) for _, row in rows])
+    enough = [-spare * abs(row.rhs) for _, row in rows]
+    uppers = np.array([_upper(p, row, most, config) for (p, row), most in zip(rows, enough, strict=True)])
+    wrong = uppers > np.array(enough)
     if not wrong.any():
         return 1.0
     wanted = np.zeros(len(net.head_bias)) if classify else _mean(net, x)
@@ -208,6 +209,16 @@ def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Con
     net.head_bias.copy_(factor * net.head_bias + (1 - factor) * scaled)
     net.head_weight.mul_(factor)
     return factor
+
+
+def _upper(problem: Problem, row: Row, enough: float, config: Config) -> float:
+    """A bound on the row; of one without units that is at most `enough`, one that is found at once."""
+    formula = ClosedForm()
+    if row.affine and formula.refuses(problem, row) is None:
+        found = formula.maximise(problem, row, goal="prove", target=enough)
+        if found.upper <= enough:
+            return found.upper
+    return generate(problem, row, start=config.generator_seconds, limit=config.generator_limit).upper
 
 
 def _as_steep_as_allowed(net: SmileNet) -> bool:

@@ -25,7 +25,8 @@ from smilenn.clusters.pool import Pool
 from smilenn.clusters.task import ClusterError
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
-from smilenn.train.fit import Fit, fit
+from smilenn.train.around import cut_words, surrounded
+from smilenn.train.fit import MIN_PROOF_SECONDS, Fit, fit
 from smilenn.train.health import DeadAuxiliaries
 from smilenn.train.held import held_out, kept_rows
 from smilenn.train.losses import LossKind
@@ -186,16 +187,19 @@ class _Runs:
         if self.start is not None:
             what = "the weights of a fitted model" if adopted else "a model of trees, fitted anew"
             reasons = f"Started from {what}. {reasons}"
-        rows = ~self.held if recipe.family == "plain" else np.ones(len(task.x), dtype=bool)
+        foreign = task.design.foreign
+        apart = recipe.family == "plain" or (foreign is not None and not foreign.given)
+        rows = ~self.held if apart else np.ones(len(task.x), dtype=bool)
+        own = task.x[rows], labelled.y[rows], labelled.weight[rows]
+        backbone = None if foreign is None else foreign.backbone(*own)
         result = fit(
             net,
-            task.x[rows],
-            labelled.y[rows],
-            task.claims,
+            *own[:2],
+            task.claims if recipe.claims is None else recipe.claims,
             loss=labelled.loss,
             config=settings.config or recipe.config,
             seed=seed,
-            sample_weight=labelled.weight[rows],
+            sample_weight=own[2],
             callback=self.callback,
             checkpoint=None if self.checkpoint is None else numbered(self.checkpoint, i, settings.restarts),
             time_limit=None if self.until is None else max(0.0, (self.until - perf_counter()) / left),
@@ -203,17 +207,22 @@ class _Runs:
             cases=task.cases,
             boosted=recipe.boosted,
             spare=recipe.spare,
-            **self._judges(recipe),
+            **self._judges(recipe, rows),
         )
+        if backbone is not None:
+            limit = (settings.config or recipe.config).generator_limit
+            rest = limit if self.until is None else max(MIN_PROOF_SECONDS, self.until - perf_counter())
+            result = surrounded(result, backbone, recipe.opening, task.claims, min(limit, rest))
+            reasons = f"{reasons} {cut_words(result.net, own[0])}"
         return Trained(result, seed, _told(reasons, recipe, result), ~rows)
 
-    def _judges(self, recipe: Recipe) -> dict[str, Any]:
+    def _judges(self, recipe: Recipe, rows: np.ndarray) -> dict[str, Any]:
         """The rows that judge the network: the same for a plain one, of every group its own for an ensemble."""
         task, labelled = self.task, self.labelled
         if recipe.family == "plain":
             return {"validation": (task.x[self.held], labelled.y[self.held])} if self.held.any() else {}
         share, rng = self.settings.validation_fraction, np.random.RandomState(self.kept)
-        return {"held": kept_rows(labelled.strata, recipe.net, share, task.classify, rng, recipe.folds)}
+        return {"held": kept_rows(labelled.strata[rows], recipe.net, share, task.classify, rng, recipe.folds)}
 
 
 def _restart(runs: _Runs, i: int) -> Trained | DeadAuxiliaries:

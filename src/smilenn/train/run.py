@@ -22,7 +22,7 @@ import torch
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
 from smilenn.properties.claim import Claim
-from smilenn.provers.model import prove
+from smilenn.provers.model import prove_claims
 from smilenn.provers.rules.rule import Cost
 from smilenn.provers.rules.table import decider
 from smilenn.train.adam import Adam, fused
@@ -298,7 +298,7 @@ class Run:
     def repair(self, claims: Sequence[Claim]) -> None:
         """Make the claims hold where posttraining has not; the accuracy paid goes to the history."""
         task, net = self.task, self.net
-        if net.encoder is None and not net.enforcement_parameters() and isinstance(prove(net, claims), Proved):
+        if net.encoder is None and not net.enforcement_parameters() and isinstance(prove_claims(net, claims), Proved):
             return  # a fixed box that implies the claims
         trained = copy.deepcopy(
             net

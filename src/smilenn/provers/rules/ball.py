@@ -62,7 +62,7 @@ class Ball(Rule):
         if encoding is None:
             known, parts = axes(given), (slice(0, len(q)),)
         else:
-            known, parts = encoding.propagate(start(given)).axes, encoding.parts
+            known, parts = encoding.of(start(given)).axes, encoding.parts
         total, rest = 0.0, np.ones(len(q), dtype=bool)
         for part in parts:
             own = float(strips[part].sum())

@@ -8,15 +8,18 @@ from typing import ClassVar
 
 from smilenn.problem import Problem, Row
 from smilenn.provers.mip.solvers.base import Solver
+from smilenn.provers.proof import Leaf, LeafProof
 from smilenn.provers.prover import FOREVER, Goal, allowance
 from smilenn.provers.rules.rule import Cost, Emission, Rule
 from smilenn.provers.tree.grow import Growth
+from smilenn.provers.tree.leaf import Rounding
 from smilenn.provers.tree.parallel import SHARED_AT, cores, share
 from smilenn.provers.tree.tree import Tree, Trees, stamp, tree_key
-from smilenn.provers.tree.written import leaf_proof
+from smilenn.provers.tree.written import BITS, leaf_proof
 from smilenn.reason import Reason, Why
 from smilenn.verdict import Maximum
 
+ROOT = LeafProof(BITS, (), (Leaf((), (), (), ()),))  # nothing but the root of a tree, without a slope
 MOST_NODES = 1_000_000
 ROOM = 1e-8  # of the output scale: how far below the right side a search for a certificate aims
 MEMORY = 2.0  # GiB that the tree may take
@@ -99,7 +102,12 @@ class BranchAndBound(Rule):
             share(run, most, workers)
 
     def emit(self, problem: Problem, row: Row, *, time_limit: float, trees: Trees | None = None) -> Emission:
-        """The tree with its slopes; the search aims a little below the right side, for rounding and margin."""
+        """The tree with its slopes; the search aims a little below the right side, for rounding and margin.
+
+        Of a row without units the tree is its root, which has no slopes, wherever that is enough.
+        """
+        if shown_at_once(problem, row, -ROOM * row.scale):
+            return Emission(ROOT)
         like = None if trees is None else trees.get(tree_key(problem, row))
         found = self.search(problem, row, time_limit=time_limit, target=-ROOM * row.scale, like=like)
         proof = leaf_proof(problem, found)
@@ -117,3 +125,12 @@ class BranchAndBound(Rule):
         from smilenn.provers.mip.solvers import solver
 
         return solver("highs")
+
+
+def shown_at_once(problem: Problem, row: Row, target: float) -> bool:
+    """Whether a row has no units and its maximum, which is a formula then, is at most `target`, rounding included."""
+    region = problem.region
+    if not row.affine or problem.snapshot.boxes != "gap" or region.has_rows or region.empty:
+        return False
+    most = float(region.maximum(row.slope[None])[0]) + row.const - row.rhs
+    return most + Rounding(problem, row).plain_error <= target

@@ -340,6 +340,11 @@ class Rounding:
         terms = region.size + len(s.hidden_bias) + s.embedding + problem.copies + len(region.rhs) + 8
         self.share = 2.0 * EPS * terms
 
+    @property
+    def plain_error(self) -> float:
+        """The allowance for an evaluation without slopes."""
+        return self.share * self.plain
+
     def use(self, lemmas: Lemmas) -> None:
         """The lemmas that y is of from now on."""
         more = len(lemmas) - len(self.sizes)

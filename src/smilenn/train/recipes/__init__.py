@@ -8,6 +8,7 @@ contractions robust claims in the Euclidean norm alone: layers that move no two 
 ensemble     monotone and fair claims, or no rule at all: an ensemble of monotone encoders
 curved       convex, concave, Lipschitz, symmetric, dominating, robust claims, also beside others: curved units
 plain        everything else: the paper's network, searched and proved
+around       one of these, with a fitted estimator as the backbone (around.py); asked alone where there is one
 
 Each file has a function recipe(task) → Recipe, or None where the family has no answer. It reads what is asked from the
 claims (stated.py), never from the names of properties. Where nobody has stated a rule the ensemble is asked first:
@@ -19,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from smilenn.errors import SmileError
-from smilenn.train.recipes import boxed, contractions, curved, distances, ensemble, given, plain, premised
+from smilenn.train.recipes import around, boxed, contractions, curved, distances, ensemble, given, plain, premised
 from smilenn.train.recipes.stated import Kind
 from smilenn.train.recipes.task import Design, Family, Recipe, Task, steps
 
@@ -38,6 +39,8 @@ CHOSEN: tuple[Callable[[Task], Recipe | None], ...] = (given.recipe, plain.recip
 
 def recipe_for(task: Task) -> Recipe:
     """A fresh network for the task; its weights come from torch's random state."""
+    if task.design.foreign is not None:
+        return around.recipe(task)
     automatic = UNRULED if task.unruled else AUTOMATIC
     families = automatic if task.design.automatic else CHOSEN
     found = next(made for made in (family(task) for family in families) if made is not None)

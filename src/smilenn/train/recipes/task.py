@@ -25,6 +25,7 @@ from smilenn.model.snapshot import Boxes
 from smilenn.properties.cases import Cases
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import Outputs
+from smilenn.train.around import Foreign
 from smilenn.train.boosted import Directions
 from smilenn.train.config import Config
 from smilenn.train.coordinates import Coordinates, coordinates, unconditional
@@ -42,7 +43,8 @@ class Design:
     """What the user has chosen of the network; the estimators' parameters of the same names say more.
 
     `encoder` is ``auto``, ``image``, ``none``, an `Encoder`, or a function (domain, u [n, m]) → `Encoder`; `backbone` a
-    function (inputs, outputs) → module, None for a multilayer perceptron of `backbone_sizes`. `sized` says that some
+    function (inputs, outputs) → module, None for a multilayer perceptron of `backbone_sizes`; `foreign` is an estimator
+    in its place (train/around.py). `sized` says that some
     size of the network without an encoder was chosen: without a rule that network is then wanted.
     """
 
@@ -52,6 +54,7 @@ class Design:
     hidden: int = 16
     embedding: int = 8
     backbone: Callable[[int, int], nn.Module] | None = None
+    foreign: Foreign | None = None
     backbone_sizes: Sequence[int] = (64, 64)
     backbone_share: float = 0.0
     members: int = 4
@@ -85,7 +88,8 @@ class Recipe:
 
     `boosted` says what boosted trees beside an ensemble's networks may read, for every output; empty: there are none.
     `spare` says what others may read and by how much they may move the outputs (train/within.py). `folds` says how many
-    groups of rows are kept from some of an ensemble; 0: as many as it has networks of a kind.
+    groups of rows are kept from some of an ensemble; 0: as many as it has networks of a kind. Where an estimator is the
+    backbone, the network is trained for `claims`, and its box is then opened by `opening` [n] (train/around.py).
     """
 
     net: SmileNet
@@ -95,6 +99,8 @@ class Recipe:
     boosted: tuple[Directions, ...] = ()
     spare: tuple[Spare, ...] = ()
     folds: int = 0
+    claims: tuple[Claim, ...] | None = None
+    opening: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
