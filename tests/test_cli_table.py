@@ -400,7 +400,7 @@ def test_paths_are_checked_before_anything_slow(model, tmp_path, monkeypatch):
     file.write_text("")
     monkeypatch.setattr("smilenn.cli.predicting.load", slow)
     monkeypatch.setattr("smilenn.cli.reporting.load", slow)
-    monkeypatch.setattr("smilenn.cli.fitting.Source.find", slow)
+    monkeypatch.setattr("smilenn.cli.source.Source.find", slow)
     fit = ["fit", data, "--target", "y", "--increasing", "x"]
     for arguments, said in (
         ([*fit, "--out", file / "m"], "is a file, so"),

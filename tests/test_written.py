@@ -77,7 +77,9 @@ def test_dates_are_read_as_they_are_written(name):
 
 
 def test_a_date_that_does_not_exist_is_refused():
-    with pytest.raises(SmileError, match="Column 'a' holds a date that cannot be read"):
+    with pytest.raises(
+        SmileError, match=r"Row 0, column 'a' holds '2020-02-31', which is no date of the calendar; correct the cell\."
+    ):
         Domain.from_data(pd.DataFrame({"a": ["31/02/2020", "01/02/2020"]}))
 
 
@@ -228,3 +230,72 @@ def test_the_note_of_a_column_shows_a_text():
     frame = pd.DataFrame({"a": ["1.200,5", 1.234, 4, "7,5"] * 5})
     with pytest.warns(ColumnWarning, match=r"holds '1.200,5', which is read as the number 1200.5"):
         learned(frame, Columns(), ("a",), missing="raise", unknown="refuse")
+
+
+# ---- names that look like something else ----------------------------------------------------------------------------
+
+LOOKALIKES = {
+    "kg": (lambda i: f"{i % 9} kg", "its cells are numbers with 'kg' behind them"),
+    "points": (lambda i: f"{i % 5 + 1}.200 €", "may stand between thousands or before decimals"),
+    "two signs": (lambda i: f"{'$€'[i % 2]}{i % 5 + 1}", "are amounts that are not all written one way"),
+    "one of two": (lambda i: f"0{i % 2 + 1}/04/2024", "nothing tells day and month apart in '01/04/2024'"),
+    "names of months": (lambda i: f"{i % 4 + 1} May 2024", "look like dates with names of months; write them as 2020"),
+    "short": (lambda i: f"Jan {i % 4 + 1}, 2024", "look like dates with names of months"),
+    "two digits": (lambda i: f"0{i % 4 + 1}.05.24", "look like dates with two digits for the year"),
+    "clock": (lambda i: f"{i % 4 + 9}:30", "look like times of day; write them as hours, such as 12.5"),
+    "twelve hours": (lambda i: f"31/05/2024 {i % 4 + 1}:30 PM", "dates with a time of twelve hours"),
+    "months": (lambda i: f"2024-0{i % 4 + 1}", "look like months or quarters; write them as their first day"),
+    "quarters": (lambda i: f"2024Q{i % 4 + 1}", "look like months or quarters"),
+}
+
+
+def told(frame, options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        domain = learned(frame, options, (), missing="indicator", unknown="other")
+    assert domain.feature("a").categories
+    return [str(one.message) for one in caught if one.category is ColumnWarning]
+
+
+@pytest.mark.parametrize("name", LOOKALIKES)
+def test_every_column_of_names_that_look_like_something_else_gets_a_word(name):
+    """However few values it has; but not where it was declared to hold names."""
+    write, said = LOOKALIKES[name]
+    frame = pd.DataFrame({"x": range(ROWS), "a": [write(i) for i in range(ROWS)]})
+    (only,) = told(frame, Columns())
+    assert only.startswith("Column 'a' is read as names; ") and said in only
+    assert told(frame, Columns(kinds={"a": "category"})) == []
+
+
+def test_plain_names_get_no_word():
+    for names in (["north", "south"], ["May", "June"], ["A1", "B2"], ["10-19", "20-29"], ["1 of 3", "2 of 3"]):
+        assert told(pd.DataFrame({"x": range(ROWS), "a": names * (ROWS // 2)}), Columns()) == []
+
+
+# ---- more dates -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "style"),
+    [
+        ("%Y/%m/%d", "yyyy/mm/dd"),
+        ("%Y.%m.%d %H:%M", "yyyy.mm.dd"),
+        ("%d/%m/%Y %H:%M", "dd/mm/yyyy"),
+        ("%m/%d/%Y %H:%M:%S.%f", "mm/dd/yyyy"),
+    ],
+)
+def test_dates_with_the_year_first_and_with_times_are_read(written, style):
+    times = pd.date_range("2020-01-30", periods=ROWS, freq="25h" if "H" in written else "D")
+    frame = pd.DataFrame({"a": times.strftime(written)})
+    domain = Domain.from_data(frame)
+    assert domain.features[0].unit == f"days since 2020-01-30, written {style}"
+    wanted = (times - pd.Timestamp("2020-01-30")).total_seconds() / 86400
+    assert np.allclose(domain.read(frame)[:, 0], wanted, rtol=0, atol=1e-9)
+    assert np.allclose(domain.read(frame[3:4])[:, 0], wanted[3:4], rtol=0, atol=1e-9)  # each cell by itself
+    assert Domain.from_json(domain.to_json()) == domain and origin_of(domain.features[0]) is not None
+
+
+def test_dates_without_zeros_are_read():
+    cells = [f"2024-{i % 12 + 1}-{i % 28 + 1}" for i in range(ROWS)]
+    domain = Domain.from_data(pd.DataFrame({"a": cells}))
+    assert domain.read(pd.DataFrame({"a": ["2024-1-2", "2024-01-03"]}))[:, 0].tolist() == [1.0, 2.0]

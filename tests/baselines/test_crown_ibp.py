@@ -70,6 +70,9 @@ def test_ramp():
     assert ramp.at(0.0) == (0.0, 1.0, 1.0)
     assert ramp.at(0.3) == pytest.approx((0.5, 0.7, 0.5))
     assert ramp.at(0.8) == pytest.approx((1.0, 0.4, 0.0))
+    early = Ramp(warm=0.1, ramped=0.5, kappa=0.4, beta=0.2, faded=0.5)
+    assert early.at(0.2) == pytest.approx((0.25, 0.85, 0.6))
+    assert early.at(0.3) == pytest.approx((0.5, 0.7, 0.2)) and early.at(0.4)[2] == pytest.approx(0.2)
 
 
 def test_bad_arguments(squares, credit):
@@ -81,3 +84,5 @@ def test_bad_arguments(squares, credit):
         pgd_margin(lambda x: x, squares.x, squares.y, 0.1, steps=0)
     with pytest.raises(SmileError, match="epochs ≥ 1"):
         Descent(epochs=0)
+    with pytest.raises(SmileError, match="settle above 0"):
+        Descent(settle=0.0)

@@ -163,6 +163,7 @@ def test_idle_columns_are_left_out_unless_a_rule_names_them(tmp_path):
         "Column 'pay' repeats 'twin'",
         "Column 'id' looks like an identifier",
         "Column 'town' looks like an identifier",
+        "Column 'one' holds one value only, '3', and a rule names it: nothing can be learned of it from these rows.",
     ]
     assert model.domain_.columns == ("kids", "grade", "sex", "one", "twin") and model.n_features_in_ == X.shape[1]
     model.save(tmp_path / "m")

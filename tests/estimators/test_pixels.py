@@ -68,11 +68,15 @@ def test_the_command_reads_pixels(digits, tmp_path):
     assert {feature.kind for feature in model.domain_.features} == {"continuous"}
 
 
-def test_one_network_keeps_one_norm(digits):
+def test_one_network_keeps_both_norms(digits):
     pixels, y = digits
-    model = SmileClassifier(properties=[Robust(1), Robust(1, norm=2)], network=Network(encoder="image"))
-    with pytest.raises(SmileError, match="of one norm, and these are of both"):
-        model.fit(pixels, y)
+    rules = [Robust(1), Robust(1.5, norm=2)]
+    model = SmileClassifier(properties=rules, config=SHORT, random_state=0).fit(pixels, y)
+    assert model.image_ and "distance net" in model.explain() and model.verdict_.status == "proved"
+    assert len(model.claims_) == 4  # images have fine steps, in each norm
+    for norm, delta in (("inf", 1.0), (2, 1.5)):
+        _, certified = model.predict_certified(pixels, delta=delta, norm=norm)
+        assert ((model.certified_radius(pixels, norm=norm) >= delta) == certified).all() and certified.any()
 
 
 def named(x, name="p"):
@@ -115,7 +119,6 @@ def test_texts_are_no_pixels():
     [
         ([], Network(), Columns()),
         ([Robust(1), Monotone(increasing=["p1"])], Network(), Columns()),
-        ([Robust(1), Robust(1, norm=2)], Network(), Columns()),
         ([Robust({"p1": 1})], Network(), Columns()),
         ([Robust(1, eps=0)], Network(), Columns()),
         ([Robust(1)], Network(encoder="none"), Columns()),
@@ -127,6 +130,7 @@ def test_texts_are_no_pixels():
 def test_what_the_user_decides_stays(rules, network, columns):
     pixels = named(load_digits().data)
     assert recognised(pixels, [Robust(1), Robust(2)], Network(), Columns()) is not None
+    assert recognised(pixels, [Robust(1), Robust(1, norm=2)], Network(), Columns()) is not None
     assert recognised(pixels, rules, network, columns) is None
 
 

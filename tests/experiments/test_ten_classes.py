@@ -34,6 +34,16 @@ def test_a_quick_cell(monkeypatch):
     assert f"| {100 * row['accepted']:.2f} | {100 * row['accepted_right']:.2f} |" in page
 
 
+def test_a_quick_cell_of_the_local_peer(monkeypatch):
+    monkeypatch.setitem(ten_classes.LOCAL_EPOCHS, True, 15)
+    (row,) = robustness.compute("ten-crown-ibp", 0, True, 0.1, options=Options(quick=True))
+    assert row["status"] == "none" and row["norm"] == "inf" and "certified" not in row
+    assert row["clean"] > 0.4 and row["certified_0.1"] > 0.25 and row["certified_0.1"] > row["certified_0.3"]
+    assert row["clean"] >= row["certified_0.1"] >= row["least_0.1"]
+    page = "\n\n".join(ten_classes.report([row]))
+    assert f"| CROWN-IBP, ours | 0.1 | {100 * row['clean']:.2f} | {100 * row['certified_0.1']:.2f} |" in page
+
+
 def test_shares_take_the_class_that_fares_worst():
     y = np.array([0, 0, 1, 1])
     found = ten_classes._shares(lambda at: (np.array([1, 1, 1, 0]) > 0, np.array([1, 1, at < 1, 1]) > 0), y, 2)

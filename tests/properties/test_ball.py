@@ -1,5 +1,6 @@
 """norm2: the claim language, Robust(norm=2), premises with a ball, and what bad input gets."""
 
+import json
 from fractions import Fraction as F
 
 import numpy as np
@@ -31,6 +32,9 @@ DOMAIN = Domain(
 OUT = Outputs(("",))
 
 
+ORDERED = Domain((Feature("x", "continuous", 0.0, 2.0), Feature("o", "integer", 0, 1, unit="low < high")))
+
+
 def custom(row, **more):
     return Custom(when=[row], then=["a.out - b.out <= 1", "b.out - a.out <= 1"], **more).lower(DOMAIN)[0]
 
@@ -43,6 +47,17 @@ def test_robust_with_norm_two_is_a_ball_over_continuous_columns_that_move():
     assert Robust({"x": 1, "y": "5%"}, 1, norm=2).lower(DOMAIN)[0].ball == (("x", F(1)), ("y", F(1, 10)))
     again = as_property(Robust(0.3, 1, norm=2).to_json())
     assert again == Robust(0.3, 1, norm=2) and "norm" not in Robust(0.3, 1).to_json()
+
+
+@pytest.mark.parametrize(
+    ("norm", "steps"), [(np.int64(2), np.int64(4)), (2.0, np.uint8(4)), (np.float32(2), 4), (F(2), np.int32(4))]
+)
+def test_numbers_of_other_kinds_are_stored_as_plain_ones(norm, steps):
+    rule = Robust(0.3, 1, norm=norm, steps=steps)
+    assert (type(rule.norm), type(rule.steps)) == (int, int) and rule == Robust(0.3, 1, norm=2, steps=4)
+    assert json.dumps(rule.to_json()) == json.dumps(Robust(0.3, 1, norm=2, steps=4).to_json())
+    assert as_property(json.loads(json.dumps(rule.to_json()))) == rule
+    assert json.dumps(Robust(0.3, 1, norm=np.str_("inf")).to_json()) == json.dumps(Robust(0.3, 1).to_json())
 
 
 @pytest.mark.parametrize(
@@ -78,6 +93,9 @@ def test_the_language_has_norms(row, ball):
         "norm2() <= 1",
         "norm2(a.x - b.x) <= 1 or a.x <= 0",
         "norm2(a.x + b.x) <= 1",
+        "norm2(a) <= 1",
+        "norm2(a - c) <= 1",
+        "a.x <= norm2(a - b)",
     ],
 )
 def test_what_is_no_norm_is_refused_and_underlined(row):
@@ -91,6 +109,30 @@ def test_what_is_no_norm_is_refused_and_underlined(row):
 def test_columns_that_a_norm_does_not_take_get_advice(row, advice):
     with pytest.raises(ClaimSyntaxError, match=advice):
         custom(row)
+
+
+@pytest.mark.parametrize(
+    ("row", "at"),
+    [
+        ("1 >= norm2(a - b)", "norm2"),
+        ("0.3 <= 2 * norm2(a - b)", "norm2"),
+        ("norm2(b - a) <= 1", "b"),
+        ("norm2(a) <= 1", "a"),
+        ("norm2(a - b) >= 1", ">="),
+    ],
+)
+def test_a_norm_written_another_way_is_told_how(row, at):
+    with pytest.raises(ClaimSyntaxError) as caught:
+        custom(row)
+    assert "norm2(a - b) <= 0.3" in caught.value.sentence and row[slice(*caught.value.span)] == at
+
+
+@pytest.mark.parametrize(
+    ("when", "then", "copies"), [((), "a.out <= norm2(a - b)", 2), (("1 >= norm2(x)",), "out <= 1", 1)]
+)
+def test_a_norm_further_on_stands_in_premises_of_two_copies(when, then, copies):
+    with pytest.raises(ClaimSyntaxError, match="it stands in 'when' of a claim on two"):
+        Custom(when=when, then=[then], copies=copies)
 
 
 @pytest.mark.parametrize("weight", [0, -0.1, "0%", "-5%"])
@@ -115,6 +157,10 @@ def test_norms_stand_in_premises_of_two_copies():
         lambda: Robust(-1, 1, norm=2),
         lambda: Robust(0.1, 1, norm=3),
         lambda: Robust(0.1, 1, norm=True),
+        lambda: Robust(0.1, 1, norm=np.bool_(True)),
+        lambda: Robust(0.1, 1, norm=np.array([2, 2])),
+        lambda: Robust(0.1, 1, norm=float("nan")),
+        lambda: Robust(0.1, 1, steps=2.0),
         lambda: Robust({"n": 1}, 1, norm=2).lower(DOMAIN),
         lambda: Robust({"g": 1}, 1, norm=2).lower(DOMAIN),
         lambda: Robust({"x": (-1, 2)}, 1, norm=2).lower(DOMAIN),
@@ -140,6 +186,12 @@ def test_bad_input_gets_one_sentence(make):
         (lambda: Robust({"x": "-5%"}), "delta of 'x' is -5%; it must be 0 or more."),
         (lambda: Robust(1, 1, norm=2).lower(Domain((Feature("n", "integer", 0, 9),))), "Columns(kinds={'n'"),
         (lambda: Robust({"n": 1}, 1, norm=2).lower(DOMAIN), "Columns(kinds={'n'"),
+        (
+            lambda: Robust({"g": 1}, 1, norm=2).lower(DOMAIN),
+            "a Fair property, or say their order, as in domain=Columns(",
+        ),
+        (lambda: Robust({"b": 1}, 1, norm=2).lower(Domain((Feature("b", "binary"),))), "by a Fair property."),
+        (lambda: Robust({"o": 1}, 1, norm=2).lower(ORDERED), "; state how it may change in a Robust without norm=2."),
         (lambda: Robust(1, 1, norm=2).lower(Domain((Feature("c", lo=2.0, hi=2.0),))), "'c' holds one value only"),
         (lambda: Robust(1, 1, norm=2).lower(Domain((Feature("b", "binary"),))), "so leave norm=2 out."),
     ],

@@ -35,15 +35,15 @@ def test_torch_gets_its_threads_back_where_a_part_fails(two_threads):
     assert torch.get_num_threads() == 2
 
 
-def fitted(threads):
+def fitted(threads, classes=3, share=0.0):
     rng = np.random.default_rng(0)
-    x, y = rng.random((120, 16)), rng.integers(3, size=120)
+    pixels = 16 if classes > 2 else 17**2  # two classes of fewer pixels have one net
+    x, y = rng.random((120, pixels)), rng.integers(classes, size=120)
     x[y == 1, :8] *= 0.3
     x[y == 2, 8:] *= 0.3
     config = Config(patience=None, epochs=3, batch_size=32, train_learning_rate=0.02, margin=0.6)
-    model = SmileClassifier(
-        properties=[Robust(0.1)], network=Network(encoder="image"), config=config, random_state=0, certify_limit=0
-    )
+    network = Network(encoder="image", backbone_share=share)
+    model = SmileClassifier(properties=[Robust(0.1)], network=network, config=config, random_state=0, certify_limit=0)
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
@@ -52,8 +52,9 @@ def fitted(threads):
         torch.set_num_threads(before)
 
 
-def test_one_thread_and_two_learn_the_same_bits():
-    models = [fitted(threads) for threads in (1, 2)]
+@pytest.mark.parametrize(("classes", "share"), [(3, 0.0), (2, 0.0), (2, 0.5), (3, 0.5)])
+def test_one_thread_and_two_learn_the_same_bits(classes, share):
+    models = [fitted(threads, classes, share) for threads in (1, 2)]
     assert all(len(model.net_.encoder.learned) == 2 for model in models)
     one, two = (model.net_.state_dict() for model in models)
     assert all(torch.equal(one[name], two[name]) for name in one)

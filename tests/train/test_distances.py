@@ -157,9 +157,9 @@ def test_sizes_go_by_the_machine_and_the_data():
     small, short = sized_distance_net(pixels, rule, 60_000, design=image)
     assert big.encoder is not None and small.encoder is not None
     kinds = [[layer["kind"] for layer in made.describe()[0]["layers"]] for made in (big.encoder, small.encoder)]
-    assert kinds == [["distance"] * 3, ["pool"] + ["distance"] * 3]
+    assert kinds == [["distance"] * 3] * 2 and [len(made.learned) for made in (big.encoder, small.encoder)] == [1, 2]
     assert (long.epochs, long.augment) == (80, "affine")
-    assert (short.epochs, short.augment) == (4, "none")
+    assert short.augment == "none" and short.epochs < long.epochs
     rule = Robust(0.1, 1).lower(PIXELS)
     assert sized_distance_net(PIXELS, rule, 1_000, design=image)[1].augment == "affine"
     assert sized_distance_net(PIXELS, rule, 1_000)[1].augment == "none"

@@ -93,7 +93,7 @@ def test_images_of_several_classes_get_patches_on_a_processor():
     assert annealed(0.9, several=True, patched=True)[0] <= 130 < annealed(0.9, several=True)[0]
 
 
-@pytest.mark.parametrize(("compiled", "units", "epochs"), [(True, 64, 22), (False, 32, 10)])
+@pytest.mark.parametrize(("compiled", "units", "epochs"), [(True, 64, 17), (False, 32, 10)])
 def test_compiled_loops_have_time_for_wider_nets_and_more_epochs(compiled, units, epochs, monkeypatch):
     monkeypatch.setattr("smilenn.train.recipes.distances.has_numba", lambda: compiled)
     pixels, names = Domain.box([0.0] * 784, [1.0] * 784, [f"p{i}" for i in range(784)]), tuple("0123456789")

@@ -41,8 +41,14 @@ def crown_forms(layers: Sequence[nn.Module], boxes: Sequence[Box], forms: torch.
         else:
             a, extra = _affine(layer, a, lower)
         constant = constant + extra
-    lower, upper = (end[:, None] for end in boxes[0])
-    return constant + (a.clamp(min=0) * lower + a.clamp(max=0) * upper).flatten(2).sum(dim=2)
+    lower, upper = boxes[0]
+    return constant + _least(a.flatten(2), lower.flatten(1), upper.flatten(1))
+
+
+def _least(a: torch.Tensor, lower: torch.Tensor, upper: torch.Tensor) -> torch.Tensor:
+    """min a·x over the box, [B, k]: two products of matrices instead of sums over a's signs; a [B, k, m]."""
+    centre, radius = (lower + upper) / 2, (upper - lower) / 2
+    return (a @ centre[:, :, None] - a.abs() @ radius[:, :, None])[:, :, 0]
 
 
 def _relu(a: torch.Tensor, lower: torch.Tensor, upper: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -50,9 +56,9 @@ def _relu(a: torch.Tensor, lower: torch.Tensor, upper: torch.Tensor) -> tuple[to
     up, low = upper.clamp(min=0), lower.clamp(max=0)
     slope = up / (up - low).clamp(min=TINY)  # 1 if always on, 0 if always off
     alpha = ((upper > -lower) & (upper > 0)).to(a.dtype)
-    positive, negative = a.clamp(min=0), a.clamp(max=0)
-    extra = (negative * (slope * -low)).flatten(2).sum(dim=2)
-    return positive * alpha + negative * slope, extra
+    positive = F.relu(a)  # its gradient is computed faster than that of a clamp
+    extra = (positive - a).flatten(2) @ (slope * low).flatten(1)[:, :, None]
+    return torch.addcmul(a * slope, positive, alpha - slope), extra[:, :, 0]
 
 
 def _affine(layer: nn.Module, a: torch.Tensor, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -4,9 +4,10 @@
     low(x) = β·CROWN + (1 − β)·IBP lower bound of s·f on B_δ(x)
     loss   = κ·softplus(−s f(x)) + (1 − κ)·softplus(−low(x))
 
-δ grows from 0 to its value between the shares `warm` and `ramped` of the training, κ falls from 1 to `kappa` and β from
-1 to `beta` along with it. An image is verified if the larger of both lower bounds is positive: one IBP pass forward and
-one CROWN pass backward for each image. Inputs must be unscaled (model units are raw units).
+δ grows from 0 to its value between the shares `warm` and `ramped` of the training, κ falls from 1 to `kappa` along with
+it, and β from 1 to `beta` within the first `faded` of that time. An image is verified if the larger of both lower
+bounds is positive: one IBP pass forward and one CROWN pass backward for each image. Inputs must be unscaled (model
+units are raw units).
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ from smilenn.errors import SmileError
 
 @dataclass(frozen=True)
 class Ramp:
-    """When δ grows, and the last κ and β."""
+    """When δ grows, the last κ and β, and the share of δ's growth after which β is at its last value."""
 
     warm: float = 0.05
     ramped: float = 0.6
     kappa: float = 0.5
     beta: float = 0.5
+    faded: float = 1.0
 
     def at(self, share: float) -> tuple[float, float, float]:
         """(share of δ, κ, β) after this share of the training.
@@ -43,7 +45,8 @@ class Ramp:
         ((0.0, 1.0, 1.0), (1.0, 0.5, 0.5))
         """
         grown = min(1.0, max(0.0, (share - self.warm) / max(1e-9, self.ramped - self.warm)))
-        return grown, 1.0 + grown * (self.kappa - 1.0), 1.0 + grown * (self.beta - 1.0)
+        faded = min(1.0, grown / self.faded)
+        return grown, 1.0 + grown * (self.kappa - 1.0), 1.0 + faded * (self.beta - 1.0)
 
 
 def fit_crown_ibp(

@@ -1,6 +1,8 @@
 """Minibatch Adam, shared by the torch baselines; the state with the smallest held-out loss is kept.
 
 for each epoch, for each shuffled batch:   θ ← Adam step on  loss(u, y, t)      t = share of all steps done, in [0, 1)
+
+The rate is constant, or falls linearly to 0 from the share `settle` on.
 """
 
 from __future__ import annotations
@@ -29,16 +31,27 @@ class Descent:
     rate: float = 1e-3
     seed: int = 0
     device: str = "cpu"
+    settle: float = 1.0
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch < 1 or not self.rate > 0:
             raise SmileError(
                 f"A descent needs epochs ≥ 1, batch ≥ 1 and rate > 0, not {self.epochs}, {self.batch} and {self.rate}."
             )
+        if not 0 < self.settle <= 1:
+            raise SmileError(f"A descent needs settle above 0 and at most 1, not {self.settle}.")
 
     def start(self) -> None:
         """Seed torch: to be called before the module is built."""
         torch.manual_seed(self.seed)
+
+    def rate_at(self, share: float) -> float:
+        """The rate after this share of the training.
+
+        >>> Descent(rate=0.5).rate_at(0.99), Descent(rate=0.5, settle=0.5).rate_at(0.75)
+        (0.5, 0.25)
+        """
+        return self.rate if share <= self.settle else self.rate * (1 - share) / (1 - self.settle)
 
     def run(
         self,
@@ -63,6 +76,7 @@ class Descent:
         done, best, kept = 0, float("inf"), None
         for _ in range(self.epochs):
             for index in torch.as_tensor(rng.permutation(len(u)), device=u.device).split(self.batch):
+                optimizer.param_groups[0]["lr"] = self.rate_at(done / steps)
                 optimizer.zero_grad()
                 loss(u[index], y[index], done / steps).backward()
                 optimizer.step()

@@ -27,7 +27,7 @@ def interval(layers: Sequence[nn.Module], lower: torch.Tensor, upper: torch.Tens
 
 def _through(layer: nn.Module, lower: torch.Tensor, upper: torch.Tensor) -> Box:
     if isinstance(layer, nn.ReLU):
-        return lower.clamp(min=0), upper.clamp(min=0)
+        return F.relu(lower), F.relu(upper)
     if not isinstance(layer, (nn.Linear, nn.Conv2d)):
         return layer(lower), layer(upper)  # moves entries about, or pads both with zeros
     centre, radius = (lower + upper) / 2, (upper - lower) / 2

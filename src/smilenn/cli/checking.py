@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from smilenn.certify.verified import CODES, Finding
 from smilenn.certify.verified import run as run_verified
 from smilenn.cli.guard import exit_code
 from smilenn.cli.option_words import in_options
-from smilenn.errors import SmileError, listed
+from smilenn.domain.idle import left_out_words
+from smilenn.errors import SmileError, listed, printable
 from smilenn.model.bundle import MODEL, WEIGHTS, read_weights
 from smilenn.model.folder import parse_json, read_folder, without_infinities
 from smilenn.model.whole import stored_digest
@@ -54,7 +55,7 @@ def run(
     else:
         finding = run_verified(model) if verified else None
         note = in_options(unregistered(read_folder(model)))
-        checked = Checked(found, finding, stored_quality(model), note, stored_scales(model))
+        checked = Checked(found, finding, stored_quality(model), note, stored_scales(model), stored_left_out(model))
     if json:
         left = {} if pack is None else {"pack": _unchecked(pack)}
         typer.echo(json_module.dumps(without_infinities({"model": str(model), **checked.record(), **left})))
@@ -89,6 +90,7 @@ class Checked:
     quality: Standing | None = None
     note: str = ""
     scales: tuple[float, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @property
     def shortfall(self) -> str:
@@ -105,6 +107,7 @@ class Checked:
         record = verdict_to_json(self.found.verdict) | {
             "quality": None if self.quality is None else self.quality.to_json(),
             "shortfall": self.shortfall,
+            "left_out": self.left_out,
             "assumed": [item.line for item in self.found.assumed],
             "unregistered": self.note,
             "version": None if self.found.report is None else self.found.report.version,
@@ -126,6 +129,7 @@ class Checked:
         lines += [in_short(self.found.assumed)] if self.found.assumed else []
         if self.quality is not None:
             lines.append(f"Quality, measured after training and not checked here. {self.quality.sentence()}")
+        lines += [f"{left_out_words(self.left_out)[:-1]} (as noted, not checked)."] if self.left_out else []
         return lines
 
     def _reported(self, report: Report, *, reference: bool, key: Path | None) -> list[str]:
@@ -178,6 +182,15 @@ def stored_scales(model: Path) -> tuple[float, ...]:
     """The scales of the outputs that model.json states; the checker has read them."""
     described: Any = parse_json(read_folder(model)[MODEL], MODEL)
     return tuple(np.atleast_1d(described["net"]["output_scale"]).astype(float).tolist())
+
+
+def stored_left_out(model: Path) -> dict[str, str]:
+    """The columns that the fit did not read, and why, as model.json notes; nothing where it does not say."""
+    try:
+        described: Any = parse_json(read_folder(model)[MODEL], MODEL)
+        return {printable(str(name)): printable(str(why)) for name, why in described["learned"]["left_out"].items()}
+    except (SmileError, LookupError, TypeError, AttributeError):
+        return {}
 
 
 def stored_quality(model: Path) -> Standing | None:

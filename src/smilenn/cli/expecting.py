@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from smilenn.cli.noted import read_model
-from smilenn.cli.rows import category_names
+from smilenn.cli.rows import category_names, plain_numbers
 from smilenn.cli.source import Source
 from smilenn.cli.table import read_chunks, refused
 from smilenn.domain import Domain
@@ -32,6 +32,7 @@ class Expected:
     columns, fill, outside : as in model.json (estimators/tabled.py).
     missing : the estimator's parameter; ``raise`` refuses missing cells.
     targets : the columns that hold the target; several for several outputs.
+    classes : what one target's classes are called; none of numbers and labels.
     """
 
     domain_: Domain
@@ -40,6 +41,7 @@ class Expected:
     outside: str
     missing: str
     targets: tuple[str, ...]
+    classes: tuple[Any, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> Expected:
@@ -54,12 +56,18 @@ class Expected:
                 str(table["outside"]),
                 str(model["params"].get("missing", "raise")),
                 _targets(str(model.get("task") or table.get("task", "")), net["outputs"], str(table["target"])),
+                tuple(table.get("classes", ())),
             )
         except (SmileError, LookupError, TypeError, ValueError, AttributeError):
             from smilenn.estimators.store import load
 
             load(folder)
             raise SmileError(f"{str(folder)!r} does not say what a table needs; save it again.") from None
+
+    def class_names(self, targets: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+        """The target with its classes, where these are names: its cells are names too, whatever they look like."""
+        named = len(targets) == 1 and any(isinstance(name, str) for name in self.classes)
+        return {targets[0]: tuple(map(str, self.classes))} if named else {}
 
     def read_rows(self, X: Any, *, first_row: int = 0) -> np.ndarray:
         """The rows of a table as the estimator's `read_rows` has them, raw units [n, m]."""
@@ -77,7 +85,8 @@ def check_cells(folder: Path, source: Source, *, ids: tuple[str, ...], chunk: in
     expected = Expected.read(folder)
     way = expected.outside if out_of_bounds == "auto" else out_of_bounds
     names = category_names(expected.domain_) | {name: source.missing for name in ids}
-    for first, frame in read_chunks(source, chunk, names, only={*expected.domain_.columns, *ids}):
+    wanted, numbers = {*expected.domain_.columns, *ids}, plain_numbers(expected.domain_)
+    for first, frame in read_chunks(source, chunk, names, only=wanted, numbers=numbers):
         try:
             x = expected.read_rows(frame, first_row=first)
             if way == "raise":

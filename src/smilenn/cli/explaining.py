@@ -79,13 +79,14 @@ def explain(
 def _read(model: Path, source: Source, rows: int) -> pd.DataFrame:
     """The first rows; each must be one that can be explained."""
     from smilenn.cli.expecting import Expected
-    from smilenn.cli.rows import category_names
+    from smilenn.cli.rows import category_names, plain_numbers
     from smilenn.cli.table import read_chunks
     from smilenn.recourse.inputs import inputs_of
 
     expected = Expected.read(model)
     domain = expected.domain_
-    _, frame = next(read_chunks(source, rows, category_names(domain), only=set(domain.columns)))
+    names, numbers = category_names(domain), plain_numbers(domain)
+    _, frame = next(read_chunks(source, rows, names, only=set(domain.columns), numbers=numbers))
     for place in range(len(frame)):
         with _named_row(source, place):
             inputs_of(expected, frame.iloc[[place]])

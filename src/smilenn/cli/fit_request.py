@@ -14,7 +14,7 @@ from pathlib import Path
 
 from smilenn.cli import paths
 from smilenn.cli.noted import table_columns
-from smilenn.cli.source import Source, missing_texts
+from smilenn.cli.source import Source, header_hint, missing_texts
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.levels import read_levels
 
@@ -255,4 +255,5 @@ def check_there(option: str, names: tuple[str, ...], source: Source, known: obje
     """The columns that an option names are in the header; `known` are those to suggest."""
     unknown = [name for name in names if name not in source.header]
     if unknown:
-        raise SmileError(f"{option}: {source.name} has no column {listed(unknown)}; it has {listed(known, 20)}.")
+        hint = header_hint(source.header)
+        raise SmileError(f"{option}: {source.name} has no column {listed(unknown)}; it has {listed(known, 20)}{hint}.")

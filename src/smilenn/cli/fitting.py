@@ -23,10 +23,11 @@ from smilenn.cli.noted import TRAINING
 from smilenn.cli.option_words import in_options
 from smilenn.cli.preparing import Prepared
 from smilenn.cli.rows import held_back_rows
-from smilenn.cli.source import STANDARD_INPUT, Source
+from smilenn.cli.source import STANDARD_INPUT
 from smilenn.cli.starting import Start
 from smilenn.cli.stating import taken_over
 from smilenn.cli.words import judgement_record, judgement_text
+from smilenn.domain.target_cells import TargetWarning
 from smilenn.estimators.classifier import SmileClassifier
 from smilenn.estimators.quality import QualityWarning
 from smilenn.estimators.regressor import SmileRegressor
@@ -60,7 +61,7 @@ def run(request: Request, prepared: Prepared, begun: float, *, quiet: bool, json
     with limited(estimator, begun):
         trained(request, prepared, start, estimator, in_test, quiet=quiet, say=say)
     measure(estimator, prepared.frame, target, in_test)
-    keep(estimator, request, prepared.source, in_test, None if start is None else start.training)
+    keep(estimator, request, prepared, in_test, None if start is None else start.training)
     try:
         if request.checkpoint is not None and not estimator.interrupted_:
             forget(request.checkpoint, request.restarts)
@@ -99,6 +100,7 @@ def trained(
     try:
         with display("off" if quiet else "auto") as show, warnings.catch_warnings():
             warnings.simplefilter("ignore", TrendWarning)  # said before, in the options' words
+            warnings.simplefilter("ignore", TargetWarning)  # said before
             warnings.simplefilter("ignore", QualityWarning)  # said beside the verdict, of the rows of --test
             model = None if start is None else start.model
             train(estimator, prepared.frame[~in_test], prepared.y[~in_test], request, model, show, say)
@@ -133,7 +135,7 @@ def standing(
 def keep(
     estimator: SmileRegressor | SmileClassifier,
     request: Request,
-    source: Source,
+    prepared: Prepared,
     in_test: np.ndarray,
     before: dict[str, Any] | None,
 ) -> None:
@@ -145,13 +147,14 @@ def keep(
     also = {
         TRAINING: {
             "data": request.data.name,
-            "sha256": source.digest(),
+            "sha256": prepared.source.digest(),
             "target": request.target[0] if len(request.target) == 1 else list(request.target),
             "rows": len(in_test),
             "held_out": int(in_test.sum()),
             "test": request.test,
             "seed": request.seed,
-            **sample.noted(source),
+            **sample.noted(prepared.source),
+            **({"target_units": list(prepared.units)} if prepared.units else {}),
             **({"na": list(request.na)} if request.na else {}),
             **({"keep_na": list(request.keep_na)} if request.keep_na else {}),
             **({} if before is None else {"start": before}),

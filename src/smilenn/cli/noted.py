@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from smilenn.cli.source import Source
+from smilenn.cli.source import Source, header_hint
 from smilenn.errors import SmileError, listed
 from smilenn.model.folder import parse_json, read_folder
 
@@ -65,6 +65,26 @@ def table_columns(folder: Path) -> tuple[str, ...]:
     return tuple(map(str, columns)) if isinstance(columns, list) else ()
 
 
+def read_columns(folder: Path) -> tuple[str, ...]:
+    """The columns that a model reads, without those that its fit has left out; where model.json does not say, all."""
+    files = read_folder(folder)
+    model = parse_json(files[MODEL], MODEL) if MODEL in files else {}
+    try:
+        features = model["net"]["domain"]["features"]
+        names = {str(feature["name"]) for feature in features}
+        read = [feature for feature in features if not _is_indicator(feature, names)]
+        return tuple(str(name) for feature in read for name in feature.get("columns") or [feature["name"]])
+    except (LookupError, TypeError, AttributeError):
+        return table_columns(folder)
+
+
+def _is_indicator(feature: dict[str, Any], names: set[str]) -> bool:
+    """Whether a feature says that a number is missing (domain/absent.py), which no column of a table does."""
+    name, texts = str(feature["name"]), feature.get("categories") or ["", ""]
+    said = feature.get("kind") == "binary" and texts[0] == "no" and str(texts[1]).startswith("yes, read as ")
+    return said and name.endswith(" is missing") and name.removesuffix(" is missing") in names
+
+
 def check_header(source: Source, columns: tuple[str, ...], ids: tuple[str, ...] = ()) -> None:
     """A table has the columns that a model reads, and those of ``--id``, which are named once each."""
     for option, names in (("the model needs", columns), ("--id names", ids)):
@@ -72,7 +92,8 @@ def check_header(source: Source, columns: tuple[str, ...], ids: tuple[str, ...] 
         if absent:
             noun = "column" if len(absent) == 1 else "columns"
             raise SmileError(
-                f"{source.name} lacks the {noun} {listed(absent)}, which {option}; it has {listed(source.header, 20)}."
+                f"{source.name} lacks the {noun} {listed(absent)}, which {option}; it has {listed(source.header, 20)}"
+                f"{header_hint(source.header)}."
             )
     twice = [name for name in ids if ids.count(name) > 1]
     if twice:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from smilenn.cli import paths
-from smilenn.cli.noted import check_header, find_source, read_training, table_columns
+from smilenn.cli.noted import check_header, find_source, read_columns, read_training
 from smilenn.cli.source import Source
 
 
@@ -30,7 +30,7 @@ def checked(request: Request) -> Source:
     paths.check_table(request.data)
     paths.check_new_file(request.out, "--out", read=(request.data,))
     source = find_source(request.data, read_training(request.model), request.na, request.keep_na)
-    columns = table_columns(request.model)
+    columns = read_columns(request.model)
     source = source.keeping(columns)
     check_header(source, columns, request.ids)
     return source

@@ -15,7 +15,7 @@ import typer
 
 from smilenn.cli.noted import check_header
 from smilenn.cli.predict_request import Request
-from smilenn.cli.rows import category_names
+from smilenn.cli.rows import category_names, plain_numbers
 from smilenn.cli.source import Source
 from smilenn.cli.table import FIRST_ROW, read_chunks, refused
 from smilenn.domain import OutOfBounds
@@ -63,7 +63,8 @@ def run(request: Request, source: Source, *, quiet: bool, json: bool) -> int:
         replaced(request.out) as temporary,
         open(temporary, "w", encoding="utf-8", newline="") as file,
     ):
-        for first, frame in read_chunks(source, request.chunk, names, only={*estimator.domain_.columns, *request.ids}):
+        wanted, numbers = {*estimator.domain_.columns, *request.ids}, plain_numbers(estimator.domain_)
+        for first, frame in read_chunks(source, request.chunk, names, only=wanted, numbers=numbers):
             try:
                 x = inside(estimator, frame, first, moved, outside)
             except SmileError as error:

@@ -10,12 +10,14 @@ import pandas as pd
 
 from smilenn.cli.fit_request import Request, read_bounds, read_order
 from smilenn.cli.noted import check_same_rows
-from smilenn.cli.rows import is_classification, read_data
+from smilenn.cli.rows import is_classification, read_data, written_target
 from smilenn.cli.source import Source
 from smilenn.cli.start_note import StartNote
 from smilenn.cli.stating import Stated, about_class, read_properties
+from smilenn.cli.table import rows_of_file
 from smilenn.cli.weighing import ClassWeight, class_weight
 from smilenn.domain import Domain, Kind
+from smilenn.domain.target_cells import warn_of_classes
 from smilenn.errors import SmileError
 from smilenn.estimators.learned import learned, named_columns
 from smilenn.estimators.missing import filled, learn_fill
@@ -38,6 +40,7 @@ class Prepared:
     class_weight : that of ``--class-weight``; None without it.
     start : what the model of ``--from`` knows; None without one.
     likeness : the images that the columns look like, where nobody has said what they are.
+    units : of targets whose numbers are written as texts; none where no target's are.
     """
 
     source: Source
@@ -51,6 +54,7 @@ class Prepared:
     class_weight: ClassWeight | None
     start: Known | None
     likeness: Likeness | None = None
+    units: tuple[str, ...] = ()
 
 
 def prepare(request: Request, source: Source) -> Prepared:
@@ -60,17 +64,22 @@ def prepare(request: Request, source: Source) -> Prepared:
     positive = request.positive or (None if start is None else start.positive)
     stated = about_class(rules, positive)
     frame, y = read_data(request, source, None if start is None else start.known.domain)
+    classified = start is not None and start.task == "classification"
+    y, units = (y, ()) if classified else written_target(request, y, source)
     classes = is_classification(request, y, source)
+    if classes and isinstance(y, pd.Series) and not set(request.target) & set(request.category):
+        warn_of_classes(y.to_numpy(), repr(request.target[0]))
     if start is not None:
         check_columns(start.known, tuple(map(str, frame.columns)))
         classes = start.is_classification(request, classes)
-    target = _target(request, y, classes, start, positive)
-    complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
     properties, known = [item for _, item in stated], None if start is None else start.known
-    seen = _likeness(request, complete, properties) if classes and known is None else None
-    domain = _learned(request, complete, properties, seen) if known is None else known.domain
+    with rows_of_file(source):
+        target = _target(request, y, classes, start, positive)
+        complete = filled(frame, learn_fill(frame)) if request.missing == "fill" else frame
+        seen = _likeness(request, complete, properties) if classes and known is None else None
+        domain = _learned(request, complete, properties, seen) if known is None else known.domain
     weight = class_weight(request, y, target)
-    return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known, seen)
+    return Prepared(source, frame, y, complete, target, classes, domain, stated, weight, known, seen, units)
 
 
 def _start(request: Request, source: Source) -> StartNote | None:
@@ -81,7 +90,7 @@ def _start(request: Request, source: Source) -> StartNote | None:
 
 
 def _columns(request: Request) -> Columns:
-    kinds: dict[str, Kind] = {name: "category" for name in request.category}
+    kinds: dict[str, Kind] = {name: "category" for name in request.category if name not in request.target}
     return Columns(kinds=kinds, bounds=read_bounds(request.bounds), order=read_order(request.order))
 
 

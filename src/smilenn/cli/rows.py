@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from smilenn.cli.fit_request import Request, kept_columns, read_order
 from smilenn.cli.source import Source
-from smilenn.cli.table import OF_FIT, read_table
+from smilenn.cli.table import OF_FIT, read_table, rows_of_file
 from smilenn.datasets.base import Dataset
 from smilenn.datasets.split import held_back
 from smilenn.domain import Domain
-from smilenn.domain.cells import order_of
+from smilenn.domain.cells import PERCENT, order_of, origin_of
+from smilenn.domain.table import with_columns
+from smilenn.domain.target_cells import target_unit, warn_of_unit, with_unit
 from smilenn.domain.written import style_in
 from smilenn.errors import SmileError
 
@@ -42,6 +46,43 @@ def category_names(domain: Domain) -> dict[str, tuple[str, ...]]:
     names = {f.name: f.categories or order_of(f) for f in domain.features if not f.columns}
     written = {f.name: () for f in domain.features if style_in(f.unit)}
     return {name: known for name, known in names.items() if known} | written
+
+
+def plain_numbers(domain: Domain) -> set[str]:
+    """The columns of a domain whose cells are numbers as Python writes them, or flags."""
+    told = category_names(domain)
+    whole = {f.name for f in domain.features if f.name not in told and origin_of(f) is None and f.unit != PERCENT}
+    return whole & set(domain.columns)
+
+
+def written_target(
+    request: Request, y: pd.Series | pd.DataFrame, source: Source
+) -> tuple[pd.Series | pd.DataFrame, tuple[str, ...]]:
+    """The target(s), numbers that are written as texts read; and the unit of each column, () where none has one.
+
+    One of two values, of ``--category`` or ``--task classification`` is classes, whatever they are called.
+    """
+    columns = [y[name] for name in y.columns] if isinstance(y, pd.DataFrame) else [y]
+    units = []
+    for name, column in zip(request.target, columns, strict=True):
+        two = request.task == "auto" and not request.quantiles and column.nunique() <= 2
+        named = two or request.task == "classification" or name in request.category
+        with rows_of_file(source):
+            units.append("" if named else target_unit(column, repr(name)))
+        warn_of_unit(column, repr(name), units[-1])
+    return noted_target(y, request.target, units), tuple(units) if any(units) else ()
+
+
+def noted_target(
+    y: pd.Series | pd.DataFrame, names: Sequence[str], units: Sequence[str], first_row: int = 0
+) -> pd.Series | pd.DataFrame:
+    """Targets called `names`, read with the units that the fit has noted."""
+    for name, unit in zip(names, units, strict=False):
+        if unit:
+            column = y[name] if isinstance(y, pd.DataFrame) else y
+            found = pd.Series(with_unit(column, unit, name, first_row), index=y.index, name=name)
+            y = with_columns(y, {name: found}) if isinstance(y, pd.DataFrame) else found
+    return y
 
 
 def is_classification(request: Request, y: pd.Series | pd.DataFrame, source: Source) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from smilenn.cli import paths
-from smilenn.cli.noted import check_header, find_source, read_training, table_columns
+from smilenn.cli.noted import check_header, find_source, read_columns, read_training
 from smilenn.cli.source import Source
 from smilenn.errors import SmileError
 
@@ -32,7 +32,7 @@ def checked(request: Request) -> tuple[Source, ...]:
     for path in request.data:
         paths.check_table(path)
     paths.check_new_folder(request.out)
-    training, columns = read_training(request.model), table_columns(request.model)
+    training, columns = read_training(request.model), read_columns(request.model)
     found = []
     for path in request.data:
         source = find_source(path.absolute(), training, request.na, request.keep_na).keeping(columns)

@@ -203,6 +203,23 @@ def separator_of(lines: list[str]) -> str:
     return max(fits, key=lambda separator: fits[separator])  # of equals the first
 
 
+def header_hint(header: Collection[str]) -> str:
+    """What may be wrong with a table that seems to have one column, to follow a semicolon; empty for other headers.
+
+    >>> header_hint(["x|c|y"])
+    "; its cells seem to be separated by '|': use commas, semicolons or tabs"
+    >>> header_hint(["# made by me"]), header_hint(["x", "y"])
+    ('; remove the line above the header', '')
+    """
+    name = next(iter(header)) if len(header) == 1 else ""
+    if name.startswith("#"):
+        return "; remove the line above the header"
+    for mark, called in (("|", "'|'"), (" ", "blanks"), (":", "':'")):
+        if name.count(mark):
+            return f"; its cells seem to be separated by {called}: use commas, semicolons or tabs"
+    return ""
+
+
 def _decimal(source: Source, cells: list[str]) -> str:
     commas = [cell for cell in cells if COMMA.match(cell)]
     if not commas:

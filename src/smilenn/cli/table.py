@@ -7,6 +7,7 @@ are not read, count too.
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
 import warnings
 from collections.abc import Collection, Iterator, Mapping
@@ -21,22 +22,32 @@ from smilenn.cli.parquet import parquet_frames
 from smilenn.cli.source import FIRST_ROW, MISSING, Source, readable
 from smilenn.domain.cells import written_numbers
 from smilenn.domain.odd import odd_cell
+from smilenn.domain.stray import stray_cell
 from smilenn.domain.table import EXACT, shown, whole_number
 from smilenn.errors import SmileError, listed
 
 BLANKS = tuple(" " * n for n in range(1, 9))
 OF_FIT = ("--category", "--na", "--keep-na", "--missing", "--drop")  # options that help with cells, by command
 OF_REPORT = ("--na", "--keep-na")
+COMMA_NUMBER = re.compile(r"[-+]?(\d+,?\d*|,\d+)([eE][-+]?\d+)?")
+ROW = re.compile(r"^Row (\d+)")
+NO_DATE = re.compile(r"(?<= holds )'([^']*)', which is no date .*; correct the cell\.$")
 STRAY = "among numbers; correct the cell"
 
 
 def read_chunks(
-    source: Source, rows: int, text: Mapping[str, Collection[str]] | None = None, *, only: Collection[str] | None = None
+    source: Source,
+    rows: int,
+    text: Mapping[str, Collection[str]] | None = None,
+    *,
+    only: Collection[str] | None = None,
+    numbers: Collection[str] = (),
 ) -> Iterator[tuple[int, pd.DataFrame]]:
     """The table in frames of up to `rows` rows, each with the number of its first row; at least one row or an error.
 
     `text` names columns whose values are names even where they look like numbers, each with names that are known: these
-    are not missing cells whatever they are. `only` keeps these columns; the others may hold anything.
+    are not missing cells whatever they are. `only` keeps these columns; the others may hold anything. `numbers` are
+    known to be plain numbers.
     """
     wanted = _wanted(source, only)
     known = dict(text or {})
@@ -45,6 +56,7 @@ def read_chunks(
     for frame in filter(len, parts):
         if source.form != "parquet":
             _refuse_rounded(source, frame[wanted], first - FIRST_ROW)
+            _refuse_beside_commas(source, frame[wanted], numbers)
         yield first, frame[wanted]
         first += len(frame)
     if first == FIRST_ROW:
@@ -67,12 +79,13 @@ def read_table(
     only: Collection[str] | None = None,
     may_lack: Collection[str] = (),
     options: Collection[str] = (),
+    numbers: Collection[str] = (),
 ) -> pd.DataFrame:
     """The whole table; missing, infinite and stray text cells are errors that name row and column, and of the command's
     `options` those that help.
 
-    `text` and `only` as in `read_chunks`; columns of `may_lack` may have missing cells. Of a Parquet file with more
-    rows than `sample.MOST_ROWS` a part is read, and a warning says which.
+    `text`, `only`, `numbers` as in `read_chunks`; columns of `may_lack` may have missing cells. Of a Parquet file with
+    more rows than `sample.MOST_ROWS` a part is read, and a warning says which.
     """
     rows = sample.rows_of(source)
     if rows > sample.MOST_ROWS:
@@ -80,14 +93,15 @@ def read_table(
             frame = without_marked(source, sample.sampled(source, rows, _wanted(source, only)))[_wanted(source, only)]
         warnings.warn(sample.sentence(source, rows, len(frame)), stacklevel=2)
     else:
-        (frame,) = (frame for _, frame in read_chunks(source, 1_000_000_000, text, only=only))
+        (frame,) = (frame for _, frame in read_chunks(source, 1_000_000_000, text, only=only, numbers=numbers))
     for name in frame.columns:
         _refuse_odd(source, str(name), frame[name])
         # where others may lack cells, one that may not is the target: no option helps it
-        helping = [option for option in options if option not in ("--missing", "--drop")] if may_lack else options
+        target = bool(may_lack) and name not in may_lack
+        helping = [option for option in options if option not in ("--missing", "--drop")] if target else options
         _refuse_cells(source, str(name), frame[name], name in may_lack, helping)
         if name not in (text or {}):  # in a column of names a number is a name
-            _refuse_stray(source, str(name), frame[name], options)
+            _refuse_stray(source, str(name), frame[name], helping)
     return frame.reset_index(drop=True)
 
 
@@ -106,6 +120,11 @@ def parsed(source: Source) -> Iterator[None]:
         raise SmileError(f"{name} has a row with more cells than the header; check its separators.") from None
     except pd.errors.ParserError as error:
         reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
+        if found := re.match(r"Expected (\d+) fields in (line \d+), saw (\d+)", reason):
+            raise SmileError(
+                f"{name}, {found[2]} has {found[3]} cells, and the header {found[1]}; put a cell that holds a "
+                "separator in quotes, or remove what is too much."
+            ) from None
         raise SmileError(f"{name} is not a readable CSV file: {reason}.") from None
 
 
@@ -175,9 +194,15 @@ def _refuse_cells(source: Source, name: str, column: pd.Series, may_lack: bool, 
 
 
 def _refuse_stray(source: Source, name: str, column: pd.Series, options: Collection[str]) -> None:
-    """Raise where some cells are numbers and others are texts, but not numbers all written one way: 1,200 and 7."""
+    """Raise where some cells are numbers and others are texts, but not numbers all written one way: 1,200 and 7; and
+    where nearly all are numbers or dates that are written one way.
+    """
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column) or written_numbers(column):
         return
+    found = stray_cell(column)
+    if found is not None:
+        what = f"{found[1]}; correct the cell{_or_use(('--category', '--na', '--drop'), options)}."
+        raise _cell(source, int(column.index[found[0]]), name, what)
     missing = column.isna().to_numpy()
     stray = pd.to_numeric(column, errors="coerce").isna().to_numpy() & ~missing
     if stray.any() and not (stray | missing).all():
@@ -187,6 +212,20 @@ def _refuse_stray(source: Source, name: str, column: pd.Series, options: Collect
             name,
             f"holds the text {column[stray].iloc[0]!r} {STRAY}{_or_use(('--category', '--na'), options)}.",
         )
+
+
+def _refuse_beside_commas(source: Source, frame: pd.DataFrame, numbers: Collection[str]) -> None:
+    """Raise at the first text of a column of numbers in a file with decimal commas: one makes texts of all, and to the
+    domain, which knows points, every one of them is as odd.
+    """
+    for name in (name for name in frame.columns if source.decimal == "," and name in numbers):
+        column = frame[name]
+        if pd.api.types.is_numeric_dtype(column):
+            continue
+        texts = np.array([isinstance(cell, str) and not COMMA_NUMBER.fullmatch(cell.strip()) for cell in column])
+        if texts.any():
+            what = f"holds the text {shown(column[texts].iloc[0])!r} {STRAY}, or use --na."
+            raise _cell(source, _place(column, texts), str(name), what)
 
 
 def _refuse_missing(
@@ -207,8 +246,9 @@ def _or_use(helping: Collection[str], options: Collection[str]) -> str:
     >>> _or_use(("--category", "--na"), OF_FIT), _or_use(("--category", "--na"), OF_REPORT), _or_use(("--na",), ())
     (', or use --category or --na', ', or use --na', '')
     """
-    found = " or ".join(option for option in helping if option in options)
-    return f", or use {found}" if found else ""
+    found = [option for option in helping if option in options]
+    words = " or ".join(part for part in (", ".join(found[:-1]), *found[-1:]) if part)
+    return f", or use {words}" if found else ""
 
 
 def refused(source: Source, error: SmileError) -> SmileError:
@@ -216,9 +256,23 @@ def refused(source: Source, error: SmileError) -> SmileError:
     return SmileError(f"{source.name}: {with_na(source.as_shown(str(error)))}")
 
 
+@contextmanager
+def rows_of_file(source: Source) -> Iterator[None]:
+    """Errors that begin with a row of the whole table, counted from 0, are said of the file and of its own row."""
+    try:
+        yield
+    except SmileError as error:
+        if not ROW.match(str(error)):
+            raise
+        sampled = sample.rows_of(source) > sample.MOST_ROWS  # places among the rows that were drawn tell nobody where
+        said = ROW.sub(lambda found: "A row" if sampled else f"Row {source.row_number(int(found[1]))}", str(error))
+        raise SmileError(f"{source.name}: {with_na(said)}") from None
+
+
 def with_na(message: str) -> str:
     """The same with the option for a text that means "missing"."""
-    return message.replace(f"{STRAY}.", f"{STRAY}{_or_use(('--na',), OF_REPORT)}.")
+    message = message.replace(f"{STRAY}.", f"{STRAY}{_or_use(('--na',), OF_REPORT)}.")
+    return NO_DATE.sub(lambda found: f"{found[0][:-1]}, or use --na {shlex.quote(found[1])}.", message)
 
 
 def _place(column: pd.Series, places: np.ndarray) -> int:

@@ -94,6 +94,15 @@ def is_missing(series: pd.Series) -> np.ndarray:
     return missing
 
 
+def known_before(series: pd.Series, missing: np.ndarray) -> tuple[int, pd.Series]:
+    """The row of the first known cell, and the column from there on with the known cell before each missing one in its
+    place: rows keep their numbers in errors. One cell at least must be known.
+    """
+    start = int(np.argmin(missing))
+    last = np.maximum.accumulate(np.where(missing, 0, np.arange(len(series))))[start:]
+    return start, series.iloc[last]
+
+
 def is_code(cell: Any) -> bool:
     """Whether a cell is a text that stands for a missing one."""
     return isinstance(cell, str) and cell.strip() in CODES

@@ -12,7 +12,6 @@ they are, but for ordered names, which are read as names first.
 
 from __future__ import annotations
 
-import re
 from datetime import date, datetime
 from typing import Any
 
@@ -20,14 +19,22 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain.feature import Feature
-from smilenn.domain.table import is_text, labels, numbers
-from smilenn.domain.written import DATE_STYLES, WRITTEN, date_style, is_foreign, iso, number_style, plain
+from smilenn.domain.table import is_text, labels, numbers, shown
+from smilenn.domain.written import (
+    DATE_STYLES,
+    ISO,
+    WRITTEN,
+    date_example,
+    date_style,
+    is_foreign,
+    iso,
+    number_style,
+    plain,
+)
 from smilenn.errors import SmileError, listed
 
 PERCENT, SINCE, BELOW = "%", "days since ", " < "
 DAY = 86_400_000_000  # microseconds: in nanoseconds 300 years would not fit into 64 bits
-# dates whose order is certain
-SHAPE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
 
 
 def order_of(feature: Feature) -> tuple[str, ...]:
@@ -57,9 +64,11 @@ def read_cells(feature: Feature, series: pd.Series, first_row: int = 0) -> np.nd
     if names := order_of(feature):
         return _places(feature.name, names, series, first_row)
     if (origin := origin_of(feature)) is not None:
-        series = as_iso(series, feature.unit.partition(f", {WRITTEN}")[2])
+        style = feature.unit.partition(f", {WRITTEN}")[2]
+        series = as_iso(series, style)
         if holds_dates(series):
-            return days(series, feature.name, origin)
+            return days(series, feature.name, origin, first_row)
+        _refuse_no_date(feature.name, style, series, first_row)
     if is_duration(series):
         return series.astype("timedelta64[us]").to_numpy().astype(np.int64) / DAY
     if feature.unit == PERCENT and is_text(series):
@@ -76,6 +85,18 @@ def _refuse_foreign(feature: Feature, series: pd.Series, first_row: int) -> None
             raise SmileError(
                 f"Row {first_row + row}, column {feature.name!r} holds the text {cell!r}, but its numbers are written "
                 "with a decimal comma, as 0,5; write this one so, too."
+            )
+
+
+def _refuse_no_date(name: str, style: str, series: pd.Series, first_row: int) -> None:
+    """Raise at the first text that is no date, unless all cells are numbers of days."""
+    if not is_text(series) or pd.to_numeric(series, errors="coerce").notna().all():
+        return
+    for row, cell in enumerate(series):
+        if isinstance(cell, str) and not _is_date(cell):
+            raise SmileError(
+                f"Row {first_row + row}, column {name!r} holds {shown(cell)!r}, which is no date written as "
+                f"{date_example(style)}; correct the cell."
             )
 
 
@@ -110,7 +131,7 @@ def holds_dates(series: pd.Series) -> bool:
 
 
 def _is_date(cell: Any) -> bool:
-    return isinstance(cell, (date, datetime)) or (isinstance(cell, str) and SHAPE.fullmatch(cell.strip()) is not None)
+    return isinstance(cell, (date, datetime)) or (isinstance(cell, str) and ISO.fullmatch(cell.strip()) is not None)
 
 
 def holds_names(series: pd.Series) -> bool:
@@ -150,23 +171,39 @@ def is_duration(series: pd.Series) -> bool:
     return series.dtype.kind == "m"
 
 
-def instants(series: pd.Series, name: str) -> pd.Series:
-    """Dates in UTC, to the microsecond; one without a zone counts as UTC."""
+def instants(series: pd.Series, name: str, first_row: int = 0) -> pd.Series:
+    """Dates in UTC, to the microsecond; one without a zone counts as UTC, and one that is none raises with its row."""
     if isinstance(series.dtype, pd.PeriodDtype):
         series = series.dt.to_timestamp()
     try:
-        # one format for every cell: what a cell means must not depend on the first one
-        found = pd.to_datetime(series, utc=True, format=None if series.dtype.kind == "M" else "ISO8601")
+        found = _in_utc(series)
     except (ValueError, TypeError, OverflowError) as error:
-        raise SmileError(f"Column {name!r} holds a date that cannot be read ({error}); correct it.") from None
+        raise _no_date(series, name, first_row, error) from None
     return found.dt.tz_localize(None).astype("datetime64[us]")
 
 
-def days(series: pd.Series, name: str, origin: pd.Timestamp) -> np.ndarray:
+def _in_utc(series: pd.Series) -> pd.Series:
+    # one format for every cell: what a cell means must not depend on the first one
+    return pd.to_datetime(series, utc=True, format=None if series.dtype.kind == "M" else "ISO8601")
+
+
+def _no_date(series: pd.Series, name: str, first_row: int, error: Exception) -> SmileError:
+    """The first cell that is no date, in words; all in pandas's words where each cell alone is one."""
+    for row in range(len(series)):
+        try:
+            _in_utc(series.iloc[[row]])
+        except (ValueError, TypeError, OverflowError):
+            cell = shown(str(series.iloc[row]))
+            where = f"Row {first_row + row}, column {name!r} holds {cell!r}"
+            return SmileError(f"{where}, which is no date of the calendar; correct the cell.")
+    why = " ".join(str(error).split())
+    return SmileError(f"Column {name!r} holds a date that cannot be read ({why}); correct it.")
+
+
+def days(series: pd.Series, name: str, origin: pd.Timestamp, first_row: int = 0) -> np.ndarray:
     """Days since a day, [n]: later dates have larger numbers, or the same one."""
-    since = instants(series, name).to_numpy().astype(np.int64) - origin.to_datetime64().astype("datetime64[us]").astype(
-        np.int64
-    )
+    start = origin.to_datetime64().astype("datetime64[us]").astype(np.int64)
+    since = instants(series, name, first_row).to_numpy().astype(np.int64) - start
     return since // DAY + (since % DAY) / DAY
 
 

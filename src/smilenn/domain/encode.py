@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from smilenn.domain.absent import MISSING, is_missing
+from smilenn.domain.absent import MISSING, is_missing, known_before
 from smilenn.domain.cells import read_cells
 from smilenn.domain.feature import Feature
 from smilenn.domain.rare import OTHER
@@ -29,9 +29,8 @@ def encode(feature: Feature, frame: pd.DataFrame, first_row: int, fill: float | 
     out = np.full((len(series), 2), fill)
     out[:, 1] = missing
     if not missing.all():
-        start = int(np.argmin(missing))  # from the first known cell on, so that an error names its own row
-        last = np.maximum.accumulate(np.where(missing, 0, np.arange(len(series))))[start:]  # the known cell before each
-        out[start:, 0] = np.where(missing[start:], fill, _numbers(feature, series.iloc[last], first_row + start))
+        start, known = known_before(series, missing)
+        out[start:, 0] = np.where(missing[start:], fill, _numbers(feature, known, first_row + start))
     return out
 
 

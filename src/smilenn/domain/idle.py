@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,11 +19,13 @@ import pandas as pd
 
 from smilenn.domain.cells import holds_names
 from smilenn.domain.rare import OTHER, least_rows, pooled
+from smilenn.domain.stray import stray_cell
 from smilenn.domain.table import labels
 from smilenn.domain.written import doubt
 
 DISTINCT, LEAST = 0.9, 30  # share of texts that differ in an identifier; rows from which one is told
 CALLED = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|rowid|row[\s_.-]?(number|num|no|id)|unnamed: \d+)$", re.I)
+MOST_WORDS = 20  # columns that a sentence names
 IDENTIFIER = "looks like an identifier"
 CAMEL = re.compile(r"[a-z](Id|ID)$")  # CustomerId
 
@@ -39,6 +41,24 @@ class Idle:
     def sentence(self) -> str:
         """Why it is left out, and what else its cells may be."""
         return f"Column {self.column!r} {self.why}; it is left out{self.hint and ': '}{self.hint}."
+
+
+def left_out_words(noted: Mapping[str, str]) -> str:
+    """One sentence on columns that a fit has left out, {column: why}; empty where there are none.
+
+    >>> left_out_words({"id": "looks like an identifier", "k": "is empty"})
+    "Left out of the table by the fit: 'id' looks like an identifier; 'k' is empty."
+    """
+    words = [f"{name!r} {why}" for name, why in list(noted.items())[:MOST_WORDS]]
+    more = [f"and {len(noted) - MOST_WORDS} more"] if len(noted) > MOST_WORDS else []
+    return f"Left out of the table by the fit: {'; '.join([*words, *more])}." if words else ""
+
+
+def constant(series: pd.Series) -> str:
+    """The one value that all cells of a column have, '' where there are several, or a cell is missing."""
+    present = series.dropna()
+    whole = len(present) == len(series) > 1 and present.nunique() == 1
+    return f"holds one value only, {str(present.iloc[0])!r}" if whole else ""
 
 
 def idle_columns(frame: pd.DataFrame, keep: Collection[str] = ()) -> list[Idle]:
@@ -63,8 +83,8 @@ def _why(name: str, series: pd.Series) -> str:
     present = series.dropna()
     if present.empty:
         return "is empty"
-    if present.nunique() == 1 and len(present) == len(series):
-        return f"holds one value only, {str(present.iloc[0])!r}"
+    if found := constant(series):
+        return found
     if len(series) < LEAST:
         return ""
     return IDENTIFIER if _identifies(name, present) else _rare(present)
@@ -74,15 +94,21 @@ def _identifies(name: str, present: pd.Series) -> bool:
     """Whether cells look like names of their rows."""
     if pd.api.types.is_integer_dtype(present):
         return bool(CALLED.search(name) or CAMEL.search(name)) and present.is_unique
-    if isinstance(present.dtype, pd.CategoricalDtype) or not holds_names(present):
+    if not _names(present):
         return False
     texts = labels(present)
     return texts.nunique() >= DISTINCT * len(texts)
 
 
+def _names(present: pd.Series) -> bool:
+    """Whether cells are names: neither a category by type, nor numbers or dates with a slip, an error of its own."""
+    named = not isinstance(present.dtype, pd.CategoricalDtype) and holds_names(present)
+    return named and stray_cell(present) is None
+
+
 def _rare(present: pd.Series) -> str:
     """Why there is nothing to learn of texts that are all rare; empty where there is."""
-    if isinstance(present.dtype, pd.CategoricalDtype) or not holds_names(present):
+    if not _names(present):
         return ""
     texts = labels(present)
     if texts.nunique() <= LEAST or pooled(texts) != [OTHER]:

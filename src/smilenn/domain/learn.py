@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from smilenn.domain.absent import MISSING, indicator, is_missing
+from smilenn.domain.absent import MISSING, indicator, is_missing, known_before
 from smilenn.domain.cells import (
     BELOW,
     PERCENT,
@@ -31,10 +31,12 @@ from smilenn.domain.cells import (
 )
 from smilenn.domain.feature import Feature, Kind
 from smilenn.domain.rare import pooled
+from smilenn.domain.stray import refuse_stray
 from smilenn.domain.table import is_text, labels
 from smilenn.domain.written import WRITTEN
 from smilenn.errors import SmileError
 
+TINY = 1e-307  # a span whose inverse is finite
 Scaling = Literal["unit", "standard", "none"]
 
 
@@ -70,13 +72,15 @@ class Reading:
 
 def learn(name: str, series: pd.Series, how: Reading) -> tuple[Feature, ...]:
     """The features of one column: itself, and the indicator of its missing cells where it is a number."""
+    if how.kind not in ("binary", "category") and not how.order:
+        refuse_stray(name, series)
     absent = _absent(name, series, how)
     present = series[~absent]
     if not how.order and (how.kind == "category" or (how.kind in (None, "binary") and _holds_labels(present, how))):
         if how.bounds is not None:
             raise SmileError(f"bounds names {name!r}, which holds categories; leave it out there.")
         return (_labelled(name, present, how, lacks=bool(absent.any())),)
-    feature, values = _number(name, present, how)
+    feature, values = _number(name, series, absent, how)
     if not absent.any():
         return (feature,)
     middle = float(np.quantile(values, 0.5, method="lower"))
@@ -102,30 +106,33 @@ def _with_codes(series: pd.Series, empty: np.ndarray, how: Reading) -> np.ndarra
     return empty if coded.all() or _holds_labels(series[~coded], how) else coded
 
 
-def _number(name: str, series: pd.Series, how: Reading) -> tuple[Feature, np.ndarray]:
-    """A feature that is a number, with the numbers of its cells."""
+def _number(name: str, series: pd.Series, absent: np.ndarray, how: Reading) -> tuple[Feature, np.ndarray]:
+    """A feature that is a number, with the numbers of the cells that are not `absent`."""
+    start, series = known_before(series, absent)
+    known = ~absent[start:]
     if order := _order(series, how):
-        return _ordered(name, series, order, how)
-    unit = _unit(name, series)
-    values = read_cells(Feature(name, unit=unit), series)
+        return _ordered(name, series, start, known, order, how)
+    unit = _unit(name, series, start)
+    values = read_cells(Feature(name, unit=unit), series, start)
     kind = how.kind
     if kind is None:
         kind = _number_kind(series, values, how, unit)
-    _refuse_other_kind(name, kind, values)
+    _refuse_other_kind(name, kind, values, start)
+    values = values[known]
     if kind == "binary":
         return Feature(name, "binary"), values
     lo, hi = _observed(kind, values, how.margin) if how.bounds is None else _given(name, how.bounds)
     return _scaled(Feature(name, kind, lo, hi, unit=unit), values, how.scaling), values
 
 
-def _unit(name: str, series: pd.Series) -> str:
+def _unit(name: str, series: pd.Series, first_row: int) -> str:
     """What a column's numbers count, where cells.py has to know; empty for plain numbers."""
     if holds_dates(series):
-        return SINCE + str(instants(series, name).min().date())
+        return SINCE + str(instants(series, name, first_row).min().date())
     if is_duration(series):
         return "days"
     if style := written_dates(series):
-        return f"{SINCE}{instants(as_iso(series, style), name).min().date()}, {WRITTEN}{style}"
+        return f"{SINCE}{instants(as_iso(series, style), name, first_row).min().date()}, {WRITTEN}{style}"
     return PERCENT if holds_shares(series) else written_numbers(series)
 
 
@@ -137,14 +144,16 @@ def _order(series: pd.Series, how: Reading) -> tuple[str, ...]:
     return tuple(labels(pd.Series(dtype.categories)))
 
 
-def _ordered(name: str, series: pd.Series, order: tuple[str, ...], how: Reading) -> tuple[Feature, np.ndarray]:
-    """Ordered names are whole numbers from 0 on."""
+def _ordered(
+    name: str, series: pd.Series, start: int, known: np.ndarray, order: tuple[str, ...], how: Reading
+) -> tuple[Feature, np.ndarray]:
+    """Ordered names are whole numbers from 0 on; those of the cells that are `known`."""
     if how.bounds is not None or how.kind not in (None, "integer"):
         raise SmileError(f"The order of {name!r} is given by its names; leave it out of bounds and kinds.")
     if len(set(order)) != len(order) or any(BELOW in text or not text for text in order) or len(order) < 2:
         raise SmileError(f"order: {name!r} needs two or more different names without '<', not {list(order)}.")
     feature = Feature(name, "integer", 0.0, float(len(order) - 1), unit=BELOW.join(order))
-    values = read_cells(feature, series)
+    values = read_cells(feature, series, start)[known]
     return _scaled(feature, values, how.scaling), values
 
 
@@ -184,13 +193,14 @@ def _number_kind(series: pd.Series, values: np.ndarray, how: Reading, unit: str)
     return "integer" if how.named and pd.api.types.is_integer_dtype(series) else "continuous"
 
 
-def _refuse_other_kind(name: str, kind: Kind, values: np.ndarray) -> None:
+def _refuse_other_kind(name: str, kind: Kind, values: np.ndarray, first_row: int) -> None:
     if kind == "binary" and not set(np.unique(values)) <= {0.0, 1.0}:
         raise SmileError(f"Column {name!r} is declared binary but holds values other than 0 and 1.")
     broken = np.flatnonzero(values != np.rint(values))
     if kind == "integer" and broken.size:
         row = int(broken[0])
-        raise SmileError(f"Row {row}, column {name!r} holds {values[row]:g} but the column is declared integer.")
+        where = f"Row {first_row + row}, column {name!r}"
+        raise SmileError(f"{where} holds {values[row]:g} but the column is declared integer.")
 
 
 def _observed(kind: Kind, values: np.ndarray, margin: float) -> tuple[float, float]:
@@ -208,6 +218,11 @@ def _given(name: str, bounds: tuple[float, float]) -> tuple[float, float]:
 def _scaled(feature: Feature, values: np.ndarray, scaling: Scaling) -> Feature:
     """The feature with its model units."""
     lo, hi = feature.lo, feature.hi
+    if 0 < hi - lo < TINY and scaling != "none":
+        raise SmileError(
+            f"Column {feature.name!r} has values that differ by {hi - lo:g} at most, too little for float64 to scale; "
+            "use smaller units, such as 1e-300 of this one, or drop the column."
+        )
     if scaling == "unit" and hi > lo:
         return replace(feature, shift=lo, mult=1.0 / (hi - lo))
     if scaling == "standard" and values.std() > 0:

@@ -4,6 +4,7 @@
     1.234,5                  a decimal comma, points between thousands
     $12   €1,200   12,50 €   one sign of currency, before the number or behind it
     31/01/2020   31.01.2020  the day first; 01/31/2020 the month first: some cell decides
+    2020/1/31    2020-1-31   the year first; 31/01/2020 12:30 and the like have a time of day
 
 How a column is written is said by the unit of its feature, such as ``$, written 1,000``: a cell's number depends on
 that cell and the feature, never on other cells. Where points of amounts, or day and month, can be read in two ways
@@ -23,9 +24,30 @@ THOUSANDS, DECIMAL = WRITTEN + "1,000", WRITTEN + "0,5"
 COMMAS = re.compile(r"[-+]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d+)?")
 POINTS = re.compile(r"[-+]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?")
 EITHER = re.compile(r"[-+]?([1-9]\d{0,2}\.\d{3}|\d+)")  # 1.200: a point between thousands, or before three decimals
-DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
-DAY, MONTH = "dd{0}mm{0}yyyy", "mm{0}dd{0}yyyy"
-DATE_STYLES = tuple(order.format(mark) for order in (DAY, MONTH) for mark in "./-")
+CLOCK = r"(?:[ T]+(\d{1,2}):(\d{2}(?::\d{2}(?:\.\d+)?)?))?"
+DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})" + CLOCK)
+YEAR_FIRST = re.compile(r"(\d{4})([./-])(\d{1,2})\2(\d{1,2})" + CLOCK)
+# dates of one reading that need no style
+ISO = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
+DAY, MONTH, YEAR = "dd{0}mm{0}yyyy", "mm{0}dd{0}yyyy", "yyyy{0}mm{0}dd"
+DATE_STYLES = tuple(order.format(mark) for order in (DAY, MONTH, YEAR) for mark in "./-")
+NAMED = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+# shapes of dates that are not read, what they are, and what is
+UNREAD = (
+    (
+        re.compile(rf"(\d{{1,2}}[\s./-]*)?{NAMED}[\s./,-]*(\d{{1,2}},?[\s./-]+)?(\d{{4}}|\d{{2}})", re.I),
+        "dates with names of months",
+        "2020-01-31",
+    ),
+    (re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2}"), "dates with two digits for the year", "2020-01-31"),
+    (re.compile(r"(19|20)\d\d[./-]?(Q[1-4]|0[1-9]|1[0-2])", re.I), "months or quarters", "their first day, 2020-01-01"),
+    (re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(\s*[ap]\.?m\.?)?", re.I), "times of day", "hours, such as 12.5"),
+    (
+        re.compile(r"(\d{4}|\d{1,2})([./-])\d{1,2}\2\d{1,4}[ T]+\d{1,2}(:\d{2}){0,2}\s*[ap]\.?m\.?", re.I),
+        "dates with a time of twelve hours",
+        "2020-01-31 18:30",
+    ),
+)
 MEASURED = re.compile(r"[-+]?\d[\d.,]*\s*([^\W\d_][^\d]*)")
 
 
@@ -65,6 +87,20 @@ def _bare(cells: Iterable[Any]) -> tuple[str, list[str]] | None:
         sign = own
         out.append(without(text, own))
     return None if sign is None else (sign, out)
+
+
+def number_styles_of(text: str) -> frozenset[str]:
+    """The units of all columns in which this one text would be a number; plain numbers fit some of them, too.
+
+    >>> sorted(number_styles_of("$12")), sorted(number_styles_of("0,5")), sorted(number_styles_of("n/k"))
+    (['$, written 0,5', '$, written 1,000'], ['written 0,5'], [])
+    """
+    found = _bare([text])
+    if found is None:
+        return frozenset()
+    sign, (bare,) = found
+    fits = ((THOUSANDS, COMMAS), (DECIMAL, POINTS))
+    return frozenset(f"{sign}, {style}" if sign else style for style, shape in fits if shape.fullmatch(bare))
 
 
 def sign_of(text: str) -> str | None:
@@ -145,40 +181,65 @@ def date_style(cells: Iterable[Any]) -> str:
 
     >>> date_style(["31/01/2020", "01/02/2020"]), date_style(["01/31/2020"]), date_style(["1.2.2020"])
     ('dd/mm/yyyy', 'mm/dd/yyyy', 'dd.mm.yyyy')
-    >>> date_style(["01/02/2020"]), date_style(["2020-01-31"])
-    ('', '')
+    >>> date_style(["01/02/2020"]), date_style(["2020-1-31", "2020-02-01"]), date_style(["31/01/2020 12:30"])
+    ('', 'yyyy-mm-dd', 'dd/mm/yyyy')
     """
-    found = _dates(cells)
-    if found is None:
-        return ""
-    mark, first, second = found
-    if (mark == "." or first > 12) and second <= 12 and first <= 31:
-        return DAY.format(mark)
-    return MONTH.format(mark) if first <= 12 < second <= 31 else ""
-
-
-def _dates(cells: Iterable[Any]) -> tuple[str, int, int] | None:
-    """The mark between numbers of dates, and the largest first and second number; None where a cell is no date."""
-    mark, first, second = "", 0, 0
+    fits: frozenset[str] | None = None
     for cell in cells:
-        match = DATE.fullmatch(cell.strip()) if isinstance(cell, str) else None
-        if match is None or (mark and match[2] != mark):
-            return None
-        mark, first, second = match[2], max(first, int(match[1])), max(second, int(match[3]))
-    return (mark, first, second) if mark else None
+        own = date_styles_of(cell)
+        fits = own if fits is None else fits & own
+        if not fits:
+            return ""
+    if not fits:
+        return ""
+    return next(iter(fits)) if len(fits) == 1 else next((style for style in fits if style == DAY.format(".")), "")
+
+
+def date_styles_of(cell: Any) -> frozenset[str]:
+    """The ways of writing dates that a cell fits: 01/02/2020 fits two.
+
+    >>> sorted(date_styles_of("01/02/2020")), sorted(date_styles_of("31/01/2020")), sorted(date_styles_of("2020/13/1"))
+    (['dd/mm/yyyy', 'mm/dd/yyyy'], ['dd/mm/yyyy'], [])
+    """
+    text = cell.strip() if isinstance(cell, str) else ""
+    if found := DATE.fullmatch(text):
+        first, second = int(found[1]), int(found[3])
+        orders = [order for order, day, month in ((DAY, first, second), (MONTH, second, first)) if _in_year(day, month)]
+    elif found := YEAR_FIRST.fullmatch(text):
+        orders = [YEAR] if _in_year(int(found[4]), int(found[3])) else []
+    else:
+        return frozenset()
+    return frozenset(order.format(found[2]) for order in orders)
+
+
+def _in_year(day: int, month: int) -> bool:
+    return 1 <= day <= 31 and 1 <= month <= 12
 
 
 def iso(cell: Any, style: str) -> Any:
     """A date that is written so, as 2020-01-31; other cells stay as they are.
 
-    >>> iso("31/1/2020", "dd/mm/yyyy"), iso("2020-01-31", "dd/mm/yyyy")
-    ('2020-01-31', '2020-01-31')
+    >>> iso("31/1/2020", "dd/mm/yyyy"), iso("2020-01-31", "dd/mm/yyyy"), iso("2020/1/31 9:05", "yyyy/mm/dd")
+    ('2020-01-31', '2020-01-31', '2020-01-31 09:05')
     """
-    match = DATE.fullmatch(cell.strip()) if isinstance(cell, str) else None
-    if match is None or style not in (DAY.format(match[2]), MONTH.format(match[2])):
+    text = cell.strip() if isinstance(cell, str) else ""
+    shape = YEAR_FIRST if style.startswith("yyyy") else DATE
+    found = shape.fullmatch(text)
+    if found is None or style not in (order.format(found[2]) for order in (DAY, MONTH, YEAR)):
         return cell
-    day, month = (match[1], match[3]) if style.startswith("dd") else (match[3], match[1])
-    return f"{match[4]}-{int(month):02d}-{int(day):02d}"
+    first, _, second, third, hour, minutes = found.groups()
+    year, month, day = {"y": (first, second, third), "d": (third, second, first), "m": (third, first, second)}[style[0]]
+    clock = f" {int(hour):02d}:{minutes}" if hour else ""
+    return f"{year}-{int(month):02d}-{int(day):02d}{clock}"
+
+
+def date_example(style: str) -> str:
+    """The last day of May 2024 in a style, or as 2024-05-31 without one.
+
+    >>> date_example("dd/mm/yyyy"), date_example("")
+    ('31/05/2024', '2024-05-31')
+    """
+    return (style or YEAR.format("-")).replace("dd", "31").replace("mm", "05").replace("yyyy", "2024")
 
 
 # ---- what is not read -----------------------------------------------------------------------------------------------
@@ -193,8 +254,8 @@ def doubt(cells: Iterable[Any]) -> str:
     texts = [cell for cell in cells if isinstance(cell, str)]
     if not texts:
         return ""
-    if (found := _dates(texts)) is not None:
-        return _date_doubt(texts[0], *found)
+    if dates := _date_doubt(texts):
+        return dates
     bare = _bare(texts)
     if bare is not None and _either(*bare):
         return (
@@ -204,8 +265,24 @@ def doubt(cells: Iterable[Any]) -> str:
     return _measured_doubt(texts)
 
 
-def _date_doubt(cell: str, mark: str, first: int, second: int) -> str:
-    if first > 12 and second > 12:
+def _date_doubt(texts: list[str]) -> str:
+    """The same of dates and times of day; empty where a text is none."""
+    cell = texts[0]
+    if all(date_styles_of(text) for text in texts):
+        return _order_doubt(texts)
+    for shape, what, instead in UNREAD:
+        if all(shape.fullmatch(text.strip()) for text in texts):
+            return f"its cells, such as {cell!r}, look like {what}; write them as {instead}"
+    return ""
+
+
+def _order_doubt(texts: list[str]) -> str:
+    """The same of dates that are written out in numbers."""
+    cell, mark = texts[0], next((c for c in texts[0] if c in "./-"), "-")
+    styles = set.union(*(set(date_styles_of(text)) for text in texts))
+    if styles != {DAY.format(mark), MONTH.format(mark)}:
+        return f"its cells, such as {cell!r}, look like dates that are not written one way; write them as 2020-01-31"
+    if not all(len(date_styles_of(text)) == len(styles) for text in texts):
         return f"its cells, such as {cell!r}, look like dates in two orders of day and month; write them as 2020-01-31"
     format_ = f"%d{mark}%m{mark}%Y"
     return (

@@ -11,7 +11,6 @@ neither on the order of the rows nor on whether a row is repeated or weighted. O
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -37,7 +36,7 @@ from smilenn.estimators.spacing import warn_of_small_deltas
 from smilenn.estimators.start import Known, check_columns, check_task, fitted_start
 from smilenn.estimators.tabled import table_of
 from smilenn.estimators.targets import Target, TaskName
-from smilenn.estimators.trend import TrendWarning, contradictions
+from smilenn.estimators.trend import warn_of_rows
 from smilenn.estimators.usual import Usual, as_usual
 from smilenn.estimators.verdict_mixin import VerdictMixin
 from smilenn.progress import Progress, display
@@ -206,8 +205,7 @@ class SmileEstimator(VerdictMixin, Parameters):
         outside = outside_mode(self.out_of_bounds, claims, domain)
         x, weight = domain.encode(frame, out_of_bounds=outside), read.weight
         warn_of_small_deltas(self.all_properties(), domain, x)
-        for found in contradictions(claims, domain, x, target):
-            warnings.warn(found.sentence(), TrendWarning, stacklevel=2)
+        warn_of_rows(claims, domain, x, target)
         design = read.design(self, self._design(), domain, target)
         rows, few = (x, target.y), len(x) < LEAST_ROWS
         x, numbers, weight = merged(x, target.y, weight) if few else (*rows, weight)
@@ -222,8 +220,8 @@ class SmileEstimator(VerdictMixin, Parameters):
             self.timed_out_ = chosen.timed_out  # not saved: a folder's history says what was done
             seen = [] if read.likeness is None else [read.likeness.sentence()]
             self.image_, self.reasons_ = read.image, " ".join([*implied, *seen, trained.reasons]) + scaled_note(frame)
-            self.target_name_, self.fill_ = read.target_name, read.fill
-            self.usual_ = read.usual(self, domain, rows[0])
+            self.target_name_, self.target_units_, self.fill_ = read.target_name, target.units, read.fill
+            self.usual_, self.left_out_ = read.usual(self, domain, rows[0]), read.left_out(domain)
             self.n_features_in_, self.n_iter_ = frame.shape[1], len(chosen.history)
             if target.classes is not None:
                 self.classes_ = target.classes
@@ -397,4 +395,5 @@ class SmileEstimator(VerdictMixin, Parameters):
     image_: bool
     fill_: Fill
     usual_: Usual
+    left_out_: dict[str, str]
     classes_: np.ndarray

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from smilenn.domain import Domain, OutOfBounds
+from smilenn.domain.target_cells import warn_of_classes
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.missing import Missing, Unknown
@@ -136,6 +137,8 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         return self._usual_output() or (self.outputs_.classes[1] if len(self.outputs_.classes) == 2 else "")
 
     def _start(self, target: Target, weight: np.ndarray) -> tuple[Target, np.ndarray]:
+        if target.classes is not None:
+            warn_of_classes(target.classes, stacklevel=4)
         return started_decisions(target, self.class_weight, weight)
 
     def decision_function(self, X: Any) -> np.ndarray:

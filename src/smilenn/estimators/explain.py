@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smilenn.domain.idle import left_out_words
 from smilenn.errors import printable
 from smilenn.problem import build_all
 from smilenn.provers.rules.table import choose
@@ -24,6 +25,8 @@ def explain(estimator: SmileEstimator) -> str:
     net = estimator.net_
     # of a loaded model these are texts of its folder, which nobody checks
     noted = [f"Network, as training recorded it: {printable(estimator.reasons_)}"] if estimator.reasons_ else []
+    gone = left_out_words(vars(estimator).get("left_out_", {}))
+    noted += [gone] if gone else []
     lines = [*noted, _auxiliaries(estimator), PROFILES[net.profile] if estimator.claims_ else NO_CLAIMS]
     found: dict[str, int] = {}
     for problem in build_all([claim for claim in estimator.claims_ if not claim.either], net.snapshot()):

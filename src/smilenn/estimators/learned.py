@@ -17,6 +17,7 @@ import pandas as pd
 
 from smilenn.domain import Domain, Feature, Kind, idle_columns
 from smilenn.domain.cells import order_of, origin_of, read_cells
+from smilenn.domain.idle import constant
 from smilenn.domain.rare import OTHER
 from smilenn.domain.table import labels
 from smilenn.domain.written import THOUSANDS, doubt, style_in
@@ -69,16 +70,20 @@ def learned(
     idle = idle_columns(frame, {*named, *options.named})
     for one in idle:
         warnings.warn(f"{one.sentence()} To keep it, declare its kind.", ColumnWarning, stacklevel=4)
+    for name in (str(name) for name in frame.columns if name in named):
+        if found := constant(frame[name]):
+            sentence = f"Column {name!r} {found}, and a rule names it: nothing can be learned of it from these rows."
+            warnings.warn(sentence, ColumnWarning, stacklevel=4)
     kept = frame.drop(columns=[one.column for one in idle])
     pool = {str(name) for name in kept.columns if name not in named} if unknown == "other" else set()
     domain = options.learned(kept, missing=missing == "indicator", pool=lambda name: name in pool)
-    for sentence in notes(kept, domain):
+    for sentence in notes(kept, domain, options.kinds or {}):
         warnings.warn(sentence, ColumnWarning, stacklevel=4)
     return domain
 
 
-def notes(frame: pd.DataFrame, domain: Domain) -> Iterator[str]:
-    """What a reader of the table should know of how it is read."""
+def notes(frame: pd.DataFrame, domain: Domain, declared: Collection[str] = ()) -> Iterator[str]:
+    """What a reader of the table should know of how it is read; a column whose kind is `declared` needs no word."""
     for feature in domain.features:
         if origin_of(feature) is not None:
             yield f"Column {feature.name!r} holds dates; it is read as {feature.unit}."
@@ -86,8 +91,8 @@ def notes(frame: pd.DataFrame, domain: Domain) -> Iterator[str]:
             yield _written(frame[feature.name], feature)
         elif _misread(order_of(feature)):
             yield f"Column {feature.name!r} has an order; rules count its names from 0 on: {legend(order_of(feature))}."
-        elif feature.kind == "category" and not feature.columns:
-            yield from _categories(frame, feature)
+        elif feature.categories and feature.name in frame.columns:
+            yield from _categories(frame, feature, feature.name in declared)
 
 
 def _written(column: pd.Series, feature: Feature) -> str:
@@ -109,16 +114,18 @@ def _misread(names: tuple[str, ...]) -> bool:
         return False
 
 
-def _categories(frame: pd.DataFrame, feature: Feature) -> Iterator[str]:
+def _categories(frame: pd.DataFrame, feature: Feature, declared: bool) -> Iterator[str]:
     present = frame[feature.name].dropna()
+    why = "" if declared else doubt(present.unique())
     if OTHER in feature.categories:
         rare = sorted(set(labels(present)) - set(feature.categories))
         values = f"{len(rare)} of {present.nunique()} values"
         verb = "is rare and is" if len(rare) == 1 else "are rare and are"
-        why = doubt(present.unique())
         hint = f"; {why}" if why else ""
         yield f"Column {feature.name!r}: {values} {verb} read as {OTHER!r} ({listed(rare, 3)}){hint}."
-    elif len(feature.categories) > MANY:
+    elif why:
+        yield f"Column {feature.name!r} is read as names; {why}."
+    if OTHER not in feature.categories and len(feature.categories) > MANY:
         yield (
             f"Column {feature.name!r} has {len(feature.categories)} categories, and each is an input of its own, "
             "because a rule names the column or unknown='refuse'; merge rare ones if training is slow."

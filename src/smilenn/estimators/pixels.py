@@ -67,10 +67,10 @@ def _is_open(network: Network) -> bool:
 
 
 def _of_pixels(properties: Sequence[Property | Claim]) -> bool:
-    """Whether all are `Robust`, of one norm, with a delta for all columns and some ε: what networks of images keep."""
+    """Whether all are `Robust`, with a delta for all columns and some ε: what networks of images keep."""
     robust = [item for item in properties if isinstance(item, Robust)]
     whole = all(not isinstance(one.delta, tuple) and one.features is None and one.eps != 0 for one in robust)
-    return whole and len(robust) == len(properties) and len({one.norm for one in robust}) == 1
+    return whole and 0 < len(robust) == len(properties)
 
 
 def _may_be_pixels(domain: Domain | Columns) -> bool:

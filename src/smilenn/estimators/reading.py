@@ -71,6 +71,12 @@ class Read:
         named = named_columns(estimator.all_properties(), self.columns)
         return learned(self.frame, given, named, missing=estimator.missing, unknown=estimator.unknown, image=self.image)
 
+    def left_out(self, domain: Domain) -> dict[str, str]:
+        """The columns of the rows that the domain does not read, each with the reason why."""
+        gone = [str(name) for name in self.columns if name not in domain.columns]
+        why = {one.column: one.why for one in idle_columns(self.frame, domain.columns)} if gone else {}
+        return {name: why.get(name, "is not part of the domain") for name in gone}
+
     def design(self, estimator: SmileEstimator, wanted: Design, domain: Domain, target: Target) -> Design:
         """What the parameters say of the network, and what the table says of an estimator that is its backbone."""
         image = replace(wanted, encoder="image") if self.image else wanted

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from smilenn.domain import Domain
+from smilenn.domain.target_cells import as_fitted
 from smilenn.estimators.base import SmileEstimator
 from smilenn.estimators.levels import read_levels
 from smilenn.estimators.missing import Missing, Unknown
@@ -125,6 +126,8 @@ class SmileRegressor(RegressorMixin, SmileEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R², the mean over several targets; of quantiles the mean share of a constant's pinball loss saved."""
+        self._check_fitted()
+        y = as_fitted(y, self.outputs_.names, vars(self).get("target_units_", ()))
         if self.quantiles is None:
             return super().score(X, y, sample_weight)
         from sklearn.metrics import d2_pinball_score

@@ -68,6 +68,7 @@ def save(
         "reasons": estimator.reasons_,
         "quality": None if estimator.quality_ is None else estimator.quality_.to_json(),
         **({"image": True} if vars(estimator).get("image_") else {}),
+        **({"left_out": dict(gone)} if (gone := vars(estimator).get("left_out_")) else {}),
     }
     model = {"estimator": type(estimator).__name__, "params": to_json(estimator), "table": estimator.table()}
     documents = {
@@ -154,6 +155,8 @@ def load(
         estimator.n_iter_ = learned.get("n_iter", len(documents[HISTORY]))
         estimator.reasons_ = printable(str(learned.get("reasons", "")))
         estimator.image_ = bool(learned.get("image", False))
+        gone = dict(learned.get("left_out", {}))
+        estimator.left_out_ = {printable(str(name)): printable(str(why)) for name, why in gone.items()}
         quality = learned.get("quality")
         estimator.quality_ = None if quality is None else Standing.from_json(quality)
         first = {"task": model.get("task", ""), **learned}  # as version 1 had it

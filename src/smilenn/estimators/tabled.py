@@ -3,6 +3,7 @@
 columns, fill, outside         columns in their order, what fills their missing cells, what happens outside the domain
 usual                          what `predict` reads cells as that training has no place for
 target, classes, class_outputs the target's name, its classes with their type, and the outputs they decide between
+target_units                   how its numbers are written, where they are texts (domain/target_cells.py)
 meaning                        a text for every output, which checkers print
 """
 
@@ -32,6 +33,7 @@ def table_of(estimator: SmileEstimator) -> dict[str, Any]:
         **({"usual": dict(estimator.usual_)} if estimator.usual_ else {}),  # older folders have none
         "outside": estimator.outside_,
         "target": estimator.target_name_,
+        **({"target_units": list(units)} if (units := vars(estimator).get("target_units_", ())) else {}),
         "meaning": _meaning(estimator),
     }
     if "feature_names_in_" in vars(estimator):
@@ -51,6 +53,7 @@ def take_table(estimator: SmileEstimator, table: Mapping[str, Any], outputs: tup
         raise AlteredError("model.json names its columns in two orders; save the model again.")
     estimator.n_features_in_, estimator.outside_ = table["n_features_in"], table["outside"]
     estimator.columns_, estimator.target_name_ = tuple(table["columns"]), table["target"]
+    estimator.target_units_ = tuple(table.get("target_units", ()))
     estimator.fill_, estimator.usual_ = table.get("fill", {}), table.get("usual", {})
     if "feature_names_in" in table:
         estimator.feature_names_in_ = np.array(table["feature_names_in"], dtype=object)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from smilenn.domain.table import shown
+from smilenn.domain.target_cells import in_numbers
 from smilenn.errors import SmileError, listed
 from smilenn.estimators.checks import class_weights
 from smilenn.estimators.levels import read_levels
@@ -35,7 +36,7 @@ TaskName = Literal["regression", "quantiles", "binary", "multiclass", "multilabe
 @dataclass(frozen=True, eq=False)
 class Target:
     """The target as numbers: y [n, o], what they are, and the outputs' size [o] and value [o] before anything is
-    learned; `classes` where there are any, `levels` of quantiles.
+    learned; `classes` where there are any, `levels` of quantiles; `units` of texts that were read as numbers.
     """
 
     y: np.ndarray
@@ -45,6 +46,7 @@ class Target:
     levels: tuple[float, ...] = ()
     scale: np.ndarray | None = None
     start: np.ndarray | None = None
+    units: tuple[str, ...] = ()
 
     def called(self, name: str) -> Target:
         """The same target, known by the name of its column ('' without one) in sentences."""
@@ -78,7 +80,8 @@ def class_names(classes: np.ndarray) -> tuple[str, ...]:
 
 
 def numbers(y: np.ndarray, names: Sequence[str], levels: Sequence[float] | None) -> Target:
-    """A regression: y [n] or [n, o] of numbers; with `levels` the quantiles of y [n]."""
+    """A regression: y [n] or [n, o] of numbers, or of texts that are; with `levels` the quantiles of y [n]."""
+    y, units = in_numbers(y, names)
     try:
         values = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -91,14 +94,14 @@ def numbers(y: np.ndarray, names: Sequence[str], levels: Sequence[float] | None)
         raise SmileError(f"Row {int(bad[0][0])} of the target is {values[tuple(bad[0])]}; give a finite number.")
     if levels is None:
         called = tuple(names) if values.ndim == 2 else ("",)
-        return Target(values.reshape(len(values), -1), "regression", Outputs(called, role=ROLES["regression"]))
+        outputs = Outputs(called, role=ROLES["regression"])
+        return Target(values.reshape(len(values), -1), "regression", outputs, units=units)
     wanted = read_levels(levels)
     if values.ndim == 2:
         raise SmileError(f"Quantiles are those of one target; y has {values.shape[1]} columns.")
     repeated = np.repeat(values[:, None], len(wanted), axis=1)
-    return Target(
-        repeated, "quantiles", Outputs(tuple(f"q{level:g}" for level in wanted), role=ROLES["quantiles"]), levels=wanted
-    )
+    outputs = Outputs(tuple(f"q{level:g}" for level in wanted), role=ROLES["quantiles"])
+    return Target(repeated, "quantiles", outputs, levels=wanted, units=units)
 
 
 def started_numbers(target: Target, weight: np.ndarray) -> Target:

@@ -8,6 +8,7 @@ direction or the class was mixed up, and a certificate would then vouch for the 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from smilenn.domain import Domain
+from smilenn.estimators.leak import LeakWarning, copies
 from smilenn.estimators.targets import Target
 from smilenn.properties.claim import Claim
 from smilenn.properties.meaning import Linear, Rises
@@ -70,6 +72,14 @@ def contradictions(claims: Sequence[Claim], domain: Domain, x: np.ndarray, targe
                 if sign * rho < 0:
                     found.setdefault((feature, what), Contradiction(feature, sign > 0, what, rho, _other(form, target)))
     return list(found.values())
+
+
+def warn_of_rows(claims: Sequence[Claim], domain: Domain, x: np.ndarray, target: Target) -> None:
+    """Say where training rows x [n, m] contradict a rule, or hold the target as a column (leak.py)."""
+    for found in contradictions(claims, domain, x, target):
+        warnings.warn(found.sentence(), TrendWarning, stacklevel=3)
+    for sentence in copies(domain, x, target):
+        warnings.warn(sentence, LeakWarning, stacklevel=3)
 
 
 def _subject(forms: Sequence[Linear], target: Target) -> list[tuple[Linear, str]]:

@@ -3,7 +3,7 @@
     certified / plain       predicting labels together with which of them are certified, against labels alone
     affine / backbone       the paper's network with affine auxiliaries, against its bare convolutional backbone
     distance / backbone     the distance net of a GPU (256-256), against the same backbone
-    image / backbone        the one that encoder="image" takes on a CPU (128-64 over averaged pixels), against it
+    image / backbone        the one that encoder="image" takes on a CPU (a mean of two on patches), against it
     CROWN-IBP / certified   verifying 1,000 images one by one with bounds, against predicting them with certificates
 
 Weights do not matter for times, so the networks are fresh; all are evaluated in batches of one size, in turn, and the

@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from smilenn.baselines.crown_ibp_classes import fit_class_bounds, verify_classes
+from smilenn.baselines.crown_ibp import Ramp
+from smilenn.baselines.crown_ibp_classes import convolutions, fit_class_bounds, verify_classes
 from smilenn.baselines.descent import Descent
 from smilenn.baselines.network import ScaledModule
 from smilenn.datasets.digits import LARGEST_PIXEL
@@ -28,7 +29,6 @@ from smilenn.experiments.measures import chosen, mean, proved
 from smilenn.experiments.recipe import obtained
 from smilenn.experiments.study import Aim, Options, all_certified, outcome
 from smilenn.experiments.tables import markdown, mean_and_spread, seconds
-from smilenn.model.backbones import ConvNet
 from smilenn.properties.library import Robust
 from smilenn.train.config import Config
 
@@ -64,7 +64,10 @@ QUICK: dict[Norm, Config] = {
     "inf": Config(patience=None, epochs=10, batch_size=64, train_learning_rate=0.02, margin=0.6),
     2: Config(patience=None, epochs=6, batch_size=64, train_learning_rate=3e-3, margin=0.8),
 }
-CHANNELS, EMBEDDING = {28: (8, 8, 16, 16, 32, 32), 8: (8, 16, 32)}, 64
+# our CROWN-IBP: channels of its two convolutions, units, and a schedule that a processor goes through in minutes
+CHANNELS, HIDDEN = (8, 16), 128
+LOCAL_EPOCHS, LOCAL_RATE, SETTLE = {False: 16, True: 60}, 2e-3, 0.6
+RAMP = Ramp(warm=0.02, ramped=0.5, kappa=0.0, beta=0.0, faded=0.08)
 
 
 def cells(options: Options) -> list[Cell]:
@@ -169,13 +172,8 @@ def _local(data: tuple[Part, Part], delta: float, seed: int, quick: bool, device
     (x, y), (x_test, y_test) = data
     held, kept = np.split(np.random.default_rng(seed).permutation(len(x)), [len(x) // 10])
     prepared = Prepared(_box(x.shape[1]), x[kept], y[kept], x[held], y[held], x_test, y_test)
-    descent = Descent(epochs=15 if quick else 40, batch=64 if quick else 256, rate=1e-3, seed=seed, device=device)
-    side = round(x.shape[1] ** 0.5)
-
-    def backbone(inputs: int, embedding: int) -> ConvNet:
-        return ConvNet(side, CHANNELS[side], EMBEDDING, embedding)
-
-    return fit_class_bounds(prepared, delta, backbone, EMBEDDING, 10, descent=descent)
+    descent = Descent(LOCAL_EPOCHS[quick], 64, LOCAL_RATE, seed, device, settle=SETTLE)
+    return fit_class_bounds(prepared, delta, convolutions(*CHANNELS), HIDDEN, 10, ramp=RAMP, descent=descent)
 
 
 def report(rows: list[Row]) -> list[str]:

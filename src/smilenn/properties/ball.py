@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from smilenn.domain import Domain, Feature
+from smilenn.domain.cells import order_of
 from smilenn.errors import SmileError, listed
-from smilenn.properties.base import Name, quoted
+from smilenn.properties.base import Name, order_remedy, quoted
 from smilenn.properties.rational import number
 from smilenn.properties.reach import Delta, Size, negated, raw_amount, reference, shown
 
@@ -56,7 +57,7 @@ def _axis(name: Name, size: Size, domain: Domain) -> Axes:
     if feature.kind != "continuous":
         raise SmileError(
             f"Robust: the Euclidean norm needs continuous features, and {name!r} is of kind {feature.kind!r}; "
-            f"{_remedy(feature)}, or state how it may change in a Robust without norm=2."
+            f"{_remedy(feature)}."
         )
     if feature.lo == feature.hi:
         return ()
@@ -67,9 +68,15 @@ def _axis(name: Name, size: Size, domain: Domain) -> Axes:
 
 
 def _remedy(feature: Feature) -> str:
-    if feature.kind != "integer":
-        return "leave it out"
-    return f"declare it continuous if it is measured, as in domain=Columns(kinds={{{feature.name!r}: 'continuous'}})"
+    """What to do with a feature that no norm takes."""
+    name, alone = feature.name, "state how it may change in a Robust without norm=2"
+    if feature.kind == "integer":
+        kinds = f"as in domain=Columns(kinds={{{name!r}: 'continuous'}})"
+        return alone if order_of(feature) else f"declare it continuous if it is measured, {kinds}, or {alone}"
+    fair = "leave it out, and limit what it changes by a Fair property"
+    if feature.kind != "category":
+        return fair
+    return f"{fair}, or {order_remedy(name, feature.categories)}, and {alone}"
 
 
 def ball_formula(delta: Delta, features: Sequence[Name]) -> str:

@@ -294,12 +294,12 @@ def numeric(domain: Domain, name: str, who: str) -> Feature:
     feature = domain.feature(name)
     if feature.kind == "category":
         raise SmileError(
-            f"{who}: {name!r} is a category and its values have no order; {_order_remedy(name, feature.categories)}."
+            f"{who}: {name!r} is a category and its values have no order; {order_remedy(name, feature.categories)}."
         )
     return feature
 
 
-def _order_remedy(name: str, values: tuple[str, ...]) -> str:
+def order_remedy(name: str, values: tuple[str, ...]) -> str:
     """How to say the order of a category's values; of many a few, and what cells that look like numbers may need."""
     if why := doubt(values):
         return why

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self, final
 
 from smilenn.domain import Domain
@@ -76,17 +76,14 @@ class Robust(OutputProperty):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        delta = read_delta(self.delta, "Robust", positive=True, each=self.norm == 2)
+        norm, steps = _norm(self.norm), _steps(self.steps)
+        delta = read_delta(self.delta, "Robust", positive=True, each=norm == 2)
         if isinstance(delta, tuple) and self.features is not None:
             raise SmileError("Robust: delta already names its features; leave 'features' out.")
         eps = None if self.eps is None else read_number(self.eps, "Robust", "eps")
-        if self.norm not in ("inf", 2) or isinstance(self.norm, bool):
-            raise SmileError(f'Robust: norm is {self.norm!r}; choose "inf" or 2.')
-        if self.steps is not None and not (_whole(self.steps) and 1 <= self.steps <= MOST_STEPS):
-            raise SmileError(f"Robust: steps is {self.steps!r}; give a whole number from 1 to {MOST_STEPS}.")
         if isinstance(delta, tuple):
-            refuse_idle(delta, "Robust", ball=self.norm == 2)
-        set_fields(self, delta=delta, eps=eps)
+            refuse_idle(delta, "Robust", ball=norm == 2)
+        set_fields(self, delta=delta, eps=eps, norm=norm, steps=steps)
         if self.features is not None:
             set_fields(self, features=read_names(self.features, "Robust"))
 
@@ -141,8 +138,22 @@ class Robust(OutputProperty):
         return Claim(2, when, bounded_change(self.forms(outputs), self.eps))
 
 
-def _whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+def _norm(value: Any) -> str | int:
+    """A norm as it is stored: "inf", or 2 as Python's own number, whatever kind of number was given."""
+    if isinstance(value, str) and value == "inf":
+        return "inf"
+    if isinstance(value, Real) and not isinstance(value, bool) and value == 2:
+        return 2
+    raise SmileError(f'Robust: norm is {value!r}; choose "inf" or 2.')
+
+
+def _steps(value: Any) -> int | None:
+    """Steps as they are stored: None, or a whole number of Python's own."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= MOST_STEPS:
+        raise SmileError(f"Robust: steps is {value!r}; give a whole number from 1 to {MOST_STEPS}.")
+    return int(value)
 
 
 @final

@@ -131,9 +131,7 @@ class _Parser:
 
     def norm(self) -> Ball:
         """``norm2(a - b) <= r``, or of single differences, each perhaps times a number."""
-        start = self.take()
-        if self.where == "then" or self.copies != 2:
-            self.fail("norm2 measures how far two inputs lie apart; it stands in 'when' of a claim on two.", start.span)
+        self.refuse_misplaced_norm(self.take())
         self.take()
         parts = self.differences()
         if self.skip(")") is None:
@@ -143,11 +141,17 @@ class _Parser:
             self.unexpected()
         return Ball(tuple((name, radius / size) for name, size in parts), radius)
 
+    def refuse_misplaced_norm(self, start: Token) -> None:
+        if self.where == "then" or self.copies != 2:
+            self.fail("norm2 measures how far two inputs lie apart; it stands in 'when' of a claim on two.", start.span)
+
     def differences(self) -> list[tuple[str, Fraction]]:
         """What a norm is over, up to its ")"; nothing for the whole ``a - b``."""
         if [token.text for token in self.tokens[self.at : self.at + 4]] == ["a", "-", "b", ")"]:
             self.at += 3
             return []
+        if self.token.text in COPIES[:2] and self.tokens[self.at + 1].text not in (".", "["):
+            self.fail("Two inputs as a whole are compared in this order: norm2(a - b) <= 0.3.", self.token.span)
         parts = [self.difference(self.number_like(self.sum()))]
         while self.skip(",") is not None:
             parts.append(self.difference(self.number_like(self.sum())))
@@ -309,6 +313,9 @@ class _Parser:
 
     def reference(self, token: Token) -> tuple[int, str, int, bool]:
         """Copy, name, where it ends, and whether the name stands without quotes: only then ``out`` is an output."""
+        if token.text == "norm2" and self.token.text == "(":
+            self.refuse_misplaced_norm(token)
+            self.fail("A norm stands first in a row of its own: norm2(a - b) <= 0.3.", token.span)
         known = COPIES[: self.copies]
         if self.accessed() and not (token.text == "out" and self.copies == 1):
             if token.text not in known:

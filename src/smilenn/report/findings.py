@@ -16,6 +16,7 @@ import numpy as np
 from smilenn.certify.about import Assumption
 from smilenn.certify.statement import claim_lines
 from smilenn.domain import Domain
+from smilenn.domain.idle import left_out_words
 from smilenn.errors import SmileError
 from smilenn.progress import Progress
 from smilenn.properties.naming import forms_words, output_words
@@ -189,7 +190,7 @@ def gather(
         rules=_rules(model),
         certificate=certificate.sha256 if certificate is not None and certificate.accepted else "",
         assumed=() if certificate is None else certificate.about.assumed,
-        limits=(*_limits(model, held_out, rows is not None), *filter(None, [drawn])),
+        limits=(*_limits(model, held_out, rows is not None), *filter(None, [drawn, _left_out(model)])),
         given=0 if given is None else len(given),
         held_out=held_out,
         quality=quality,
@@ -277,6 +278,11 @@ def _limits(model: Reported, held_out: bool | None, data: bool) -> tuple[str, ..
         and held_out is False,
     }
     return tuple(sentence for sentence, applies in said.items() if applies)
+
+
+def _left_out(model: Reported) -> str:
+    """What the fit did not read of its table; models of other makers note nothing."""
+    return left_out_words(vars(model).get("left_out_", {}))
 
 
 _OUTSIDE = {

@@ -15,6 +15,7 @@ import pandas as pd
 
 from smilenn.certify.verdicts import Certificate
 from smilenn.domain import Domain
+from smilenn.domain.target_cells import as_fitted
 from smilenn.errors import SmileError, listed
 from smilenn.model.net import SmileNet
 from smilenn.properties.base import Property
@@ -163,6 +164,7 @@ def rows_of(model: Reported, X: Any, y: Any = None) -> Rows:
 def _target(model: Reported, y: Any, rows: int) -> np.ndarray:
     """A target [n], or [n, o] with the columns in the order of the outputs."""
     columns = list(model.outputs_.names) if model.task in ("regression", "multilabel") else []
+    y = as_fitted(y, columns or [""], vars(model).get("target_units_", ()))  # models of other makers have none
     if isinstance(y, pd.DataFrame) and len(columns) > 1 and set(columns) <= set(map(str, y.columns)):
         y = y.set_axis([str(name) for name in y.columns], axis=1)[columns]
     values = np.asarray(y)

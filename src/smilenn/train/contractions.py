@@ -4,12 +4,12 @@
     L   = mean softplus(log Σ_j exp(s·(θ − m_j)))/(s·θ)
 
 h moves no two inputs apart, so m_j is a certified radius of the row against class j: the loss asks for θ, beyond the
-radius of interest, and then leaves a row alone. Of one output, which decides by its sign, m = ±f/‖v‖₂. Steps are
+radius of interest, and then leaves a row alone. Of outputs that decide by their signs, m_i = ±f_i/‖v_i‖₂. Steps are
 Adam's, at a rate that falls along a half cosine, in float32: the deployed network is float64 and its claims do not
 depend on how it was trained.
 
 After each step the rows of V get one length, and V as a whole the size that every ε allows (recipes/contractions.py):
-the largest ‖v_i − v_j‖₂ stays what it was when the network was made.
+the largest ‖v_i − v_j‖₂, of signs the largest ‖v_i‖₂, stays what it was when the network was made.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def contraction_epoch(state: State, task: Training) -> dict[str, Any]:
 def _epoch(state: State, task: Training, step: Step) -> dict[str, Any]:
     """One epoch of these steps: rows, and how their images change → the loss."""
     net, config, rng = state.net, task.config, rngs(task.seed, state.phase, state.unit)
-    batches, size = task.batches(rng), spread(net.lower.slope)
+    batches, size = task.batches(rng), spread(net.lower.slope, task.decides)
     changes = drawn_for(batches, rng, USUAL) if config.augment == "affine" else None
     losses: list[torch.Tensor] = []
     for number, index in enumerate(batches):
@@ -76,7 +76,7 @@ def _epoch(state: State, task: Training, step: Step) -> dict[str, Any]:
             group.update(betas=BETAS)
             set_rate(group, config.rate * 0.5 * (1 + math.cos(math.pi * min(1.0, done))))
         losses.append(step(index, None if changes is None else changes[number]))
-        _resize_(net, size)
+        _resize_(net, size, task.decides)
         if task.over():
             break
     found = [float(one) for one in losses]
@@ -187,28 +187,27 @@ def distances(slope: torch.Tensor) -> torch.Tensor:
     return squares.clamp(min=1e-12).sqrt() + torch.eye(len(slope), dtype=slope.dtype, device=slope.device)
 
 
-def spread(slope: torch.Tensor) -> float:
-    """The largest ‖v_i − v_j‖₂ of the rows of V [o, p]; ‖v‖₂ of one row."""
+def spread(slope: torch.Tensor, decides: Decides) -> float:
+    """The largest ‖v_i − v_j‖₂ of the rows of V [o, p] where the largest output decides, else the largest ‖v_i‖₂."""
     slope = slope.detach()
-    return float(slope.norm()) if len(slope) == 1 else float(torch.pdist(slope).max())
+    return float(torch.pdist(slope).max() if decides == "largest" else slope.norm(dim=1).max())
 
 
 @torch.no_grad()
-def _resize_(net: SmileNet, size: float) -> None:
-    """Rows of one length, and the largest distance between two of them as given."""
+def _resize_(net: SmileNet, size: float, decides: Decides) -> None:
+    """Rows of one length, and their spread as given."""
     slope = net.lower.slope
     slope.div_(slope.norm(dim=1, keepdim=True).clamp(min=1e-30))
-    products = slope @ slope.T
-    far = 1.0 if len(slope) == 1 else (2 - 2 * products.min()).sqrt()
+    far = (2 - 2 * (slope @ slope.T).min()).sqrt() if decides == "largest" else 1.0
     slope.mul_(size / far)
 
 
 @torch.no_grad()
-def settle(net: SmileNet, size: float) -> None:
+def settle(net: SmileNet, size: float, decides: Decides) -> None:
     """Contractions as they are deployed, the outputs' directions of exactly the size that ε allows."""
     for layer in contractions(net):
         layer.settle_()
     slope = net.lower.slope
-    slope.mul_(size / spread(slope))
+    slope.mul_(size / spread(slope, decides))
     slope.requires_grad_(False)
     net.head_bias.requires_grad_(False)

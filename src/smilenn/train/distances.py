@@ -4,7 +4,8 @@
 
 A backbone that has room in a box around f (robust.py) learns beside it, by the task's own loss of its outputs alone.
 Of several classes, f_i = −s·e_i, the lead of the true class over the best other one takes the place of t·f; f may be
-the mean of several nets, and then each learns by itself.
+the mean of several nets, and then each learns by itself. On patches two classes are learned like several, each having a
+coordinate of its own.
 
 Every change of the inputs by δ moves f/s by at most 2δ, so an image that passes its decision by 2δ is verified: the
 hinge asks for θ, beyond the largest δ of interest, and then leaves an image alone. The gradient of a maximum is a
@@ -81,7 +82,7 @@ def distance_epoch(state: State, task: Training) -> dict[str, Any]:
     nets = _nets_apart(state, task)
     if not nets:
         return _epoch(state, task, _class_step(state, task) if task.decides == "largest" else _sign_step(state, task))
-    with apart(len(nets)) as every:
+    with apart(len(nets) + moves(state.net)) as every:
         return _epoch(state, task, _apart_step(state, task, nets, every))
 
 
@@ -89,7 +90,8 @@ def _epoch(state: State, task: Training, step: Step) -> dict[str, Any]:
     """One epoch of these steps."""
     config, rng = task.config, rngs(task.seed, state.phase, state.unit)
     layers, batches = _distances(state.net), task.batches(rng)
-    several, patched = task.decides == "largest", layers[0].patches is not None
+    patched = layers[0].patches is not None
+    several = patched or task.decides == "largest"
     changes = drawn_for(batches, rng, GENTLE if several else USUAL) if config.augment == "affine" else None
     losses: list[torch.Tensor] = []
     for number, index in enumerate(batches):
@@ -128,35 +130,54 @@ def _class_step(state: State, task: Training) -> Step:
 
 
 def _nets_apart(state: State, task: Training) -> list[Branch]:
-    """The nets of a mean on patches that learn each by itself on a processor; none where there is but one net."""
+    """The nets of a mean on patches, which learn each by itself on a processor; none of other nets."""
     net = state.net
-    if net.encoder is None or task.x.is_cuda or task.decides != "largest" or moves(net):
+    one_answer = task.decides == "largest" or task.y.shape[1] == 1
+    if net.encoder is None or task.x.is_cuda or not one_answer or not net.encoder.encoded.all():
         return []
-    nets = net.encoder.learned
-    patched = all(layer.patches is not None for layer in _distances(net))
-    return nets if patched and len(nets) > 1 and net.encoder.encoded.all() else []
+    return net.encoder.learned if all(layer.patches is not None for layer in _distances(net)) else []
 
 
 def _apart_step(state: State, task: Training, nets: Sequence[Branch], every: Every) -> Step:
-    """A step of a mean on patches, each of whose nets has a loss of its own."""
-    net, theta = state.net, task.config.margin or THETA
+    """A step of a mean on patches, each of whose nets has a loss of its own, and so has a backbone."""
+    net, theta, boxed = state.net, task.config.margin or THETA, moves(state.net)
 
     def step(x: torch.Tensor, y: torch.Tensor, w: torch.Tensor | None, grown: float) -> torch.Tensor:
-        u, weights = net.scale(x).float(), _weights(grown)
+        u, weights, classes = net.scale(x).float(), _weights(grown), _by_class(y)
         forget_gradients(state.optimizer)
 
-        def learn(one: Branch) -> torch.Tensor:
-            loss = _loss(-one(u)[:, None], theta, y, w, *weights)
-            loss.backward()
-            return loss.detach()
+        def learn(loss: Callable[[], torch.Tensor]) -> torch.Tensor:
+            found = loss()
+            found.backward()
+            return found.detach()
 
-        loss = sum(every([partial(learn, one) for one in nets]), torch.zeros(()))
+        losses = [partial(_net_loss, one, u, theta, classes, w, weights) for one in nets]
+        if boxed:
+            losses.append(partial(_beside, net, task, x, y, w))
+        loss = sum(every([partial(learn, one) for one in losses]), torch.zeros(()))
         finite(float(loss))
         adam_step(state.optimizer)
         net.project_()
         return loss
 
     return step
+
+
+def _net_loss(
+    one: Branch,
+    u: torch.Tensor,
+    theta: float,
+    classes: torch.Tensor,
+    w: torch.Tensor | None,
+    weights: tuple[float, float],
+) -> torch.Tensor:
+    """The loss of one net, a coordinate of which is small for its class [B, o]."""
+    return _loss(-one(u)[:, None], theta, classes, w, *weights)
+
+
+def _by_class(y: torch.Tensor) -> torch.Tensor:
+    """Labels [B, o] with a column for each class; the one column of two classes says whether it is the second."""
+    return torch.cat([1 - y, y], dim=1) if y.shape[1] == 1 else y
 
 
 def _sign_step(state: State, task: Training) -> Step:

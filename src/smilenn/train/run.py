@@ -245,7 +245,7 @@ class Run:
                 recentre(net, task.x)
                 task = task.thinned(SETTLE_ROWS)  # a distance takes longer than a product
             if has_contractions(net):
-                settle(net, spread(net.lower.slope))
+                settle(net, spread(net.lower.slope, task.decides), task.decides)
             net.encoder.fit_box_(net.scale(task.outline()), room)
 
     def _has_learned_nothing(self) -> bool:

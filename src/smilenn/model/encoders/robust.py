@@ -58,14 +58,20 @@ def robust_encoder(
     return Encoder(domain, branches)
 
 
+def rates(domain: Domain, reach: np.ndarray) -> np.ndarray:
+    """c/δ_i [m], by which columns are scaled; 1 where all δ_i are equal."""
+    if np.ptp(reach) == 0:
+        return np.ones(domain.size)
+    width = domain.scale(domain.hi) - domain.scale(domain.lo)
+    moving = width > 0  # a column of one value is 0 at any rate
+    return float((reach[moving] / width[moving]).min()) / reach
+
+
 def _before(domain: Domain, reach: np.ndarray, block: int) -> list[Layer]:
     """What scales the columns, and averages blocks of pixels, where that is needed."""
-    width = domain.scale(domain.hi) - domain.scale(domain.lo)
     layers: list[Layer] = []
     if np.ptp(reach) > 0:
-        moving = width > 0  # a column of one value is 0 at any rate
-        rate = float((reach[moving] / width[moving]).min()) / reach
-        layers.append(Ramps(list(range(domain.size)), domain.scale(domain.lo), rate))
+        layers.append(Ramps(list(range(domain.size)), domain.scale(domain.lo), rates(domain, reach)))
     if block > 1:
         side = math.isqrt(domain.size)
         if side * side != domain.size:

@@ -7,6 +7,7 @@ distances    robust claims alone, on many columns or an image: an l∞-distance 
 contractions robust claims in the Euclidean norm alone: layers that move no two inputs apart
 ensemble     monotone and fair claims, or no rule at all: an ensemble of monotone encoders
 curved       convex, concave, Lipschitz, symmetric, dominating, robust claims, also beside others: curved units
+columns      claims in the Euclidean norm beside others, or of numbers: another of these, for each column's change
 plain        everything else: the paper's network, searched and proved
 around       one of these, with a fitted estimator as the backbone (around.py); asked alone where there is one
 
@@ -20,8 +21,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from smilenn.errors import SmileError
-from smilenn.train.recipes import around, boxed, contractions, curved, distances, ensemble, given, plain, premised
-from smilenn.train.recipes.stated import Kind
+from smilenn.train.recipes import (
+    around,
+    boxed,
+    columns,
+    contractions,
+    curved,
+    distances,
+    ensemble,
+    given,
+    plain,
+    premised,
+)
 from smilenn.train.recipes.task import Design, Family, Recipe, Task, steps
 
 AUTOMATIC: tuple[Callable[[Task], Recipe | None], ...] = (
@@ -31,6 +42,7 @@ AUTOMATIC: tuple[Callable[[Task], Recipe | None], ...] = (
     contractions.recipe,
     ensemble.recipe,
     curved.recipe,
+    columns.recipe,
     plain.recipe,
 )
 UNRULED = (ensemble.recipe, *AUTOMATIC)
@@ -44,21 +56,16 @@ def recipe_for(task: Task) -> Recipe:
     automatic = UNRULED if task.unruled else AUTOMATIC
     families = automatic if task.design.automatic else CHOSEN
     found = next(made for made in (family(task) for family in families) if made is not None)
-    _refuse_unused(task.design, found.family, task.kinds)
+    _refuse_unused(task.design, found.family)
     return found
 
 
-def _refuse_unused(design: Design, family: Family, kinds: frozenset[Kind]) -> None:
+def _refuse_unused(design: Design, family: Family) -> None:
     """Raise if the user has asked for something that only another family has a use for."""
     if design.automatic and design.backbone_share and family != "distances":
         raise SmileError(
             "Network(backbone_share=…) is for distance nets: classifiers whose only properties are Robust ones that "
             "move all of many columns, or of an image; leave it at 0."
-        )
-    if design.image and family == "plain" and kinds == {Kind.ROBUST, Kind.EUCLIDEAN}:
-        raise SmileError(
-            "encoder='image' has a network for Robust properties of one norm, and these are of both; fit one model for "
-            "each norm."
         )
     if design.image and family == "plain":
         raise SmileError(

@@ -3,7 +3,8 @@
 Under the premise of claim c the contractions' result h moves by at most N_c, whatever the weights, so a margin
 f_i − f_j moves by at most ‖v_i − v_j‖₂·N_c:
 
-    max_ij ‖v_i − v_j‖₂ = (1 − tiny)·min_c ε_c/N_c
+    max_ij ‖v_i − v_j‖₂ = (1 − tiny)·min_c ε_c/N_c        of classes
+    max_i ‖v_i‖₂        = (1 − tiny)·min_c ε_c/N_c        of one output, or of labels, which decide by their signs
 
 Columns are first brought to one scale, y_i = r_i·(u_i − lo_i) with r_i·δ_i the same for all that move: one unit of y
 then is 1/N_c of the way that a claim allows in any direction. Columns that stay equal are read too, at a range of one.
@@ -26,6 +27,7 @@ from smilenn.train.averaged import averaged
 from smilenn.train.config import Config
 from smilenn.train.contractions import spread
 from smilenn.train.halves import pays
+from smilenn.train.losses import Decides
 from smilenn.train.recipes.stated import Kind, Stated
 from smilenn.train.recipes.task import Recipe, Task
 
@@ -48,7 +50,7 @@ def recipe(task: Task) -> Recipe | None:
     """A classifier by contractions; None where a claim is of another kind, or leaves the outputs no room."""
     if task.design.backbone is not None or not task.classify or task.kinds != {Kind.EUCLIDEAN}:
         return None
-    size = 1 if len(task.outputs.names) == 1 else 2  # one output, or margins between two classes
+    size = 2 if _decides(task) == "largest" else 1  # margins between two classes, or outputs by themselves
     if not all(_size(one) == size and _eps(one) > 0 for one in task.stated):
         return None
     net, reach = contraction_net(task)
@@ -66,6 +68,10 @@ def recipe(task: Task) -> Recipe | None:
 def _sizes(task: Task) -> tuple[int, int, float]:
     blocks, units, budget = SIZES["cuda" if task.design.device.startswith("cuda") else "cpu"]
     return blocks, min(units, max(LEAST_BATCH, WIDEST * task.domain.size)), budget
+
+
+def _decides(task: Task) -> Decides:
+    return "largest" if task.outputs.classes and len(task.outputs.names) > 1 else "sign"
 
 
 def _eps(one: Stated) -> float:
@@ -91,7 +97,7 @@ def contraction_net(task: Task) -> tuple[SmileNet, float]:
     slopes /= slopes.norm(dim=1, keepdim=True)
     reaches = [float((line * rate).max()) for line in axes]
     steepest = min(_eps(one) / reach for one, reach in zip(task.stated, reaches, strict=True))
-    slopes *= (1 - TINY) * steepest / spread(slopes)
+    slopes *= (1 - TINY) * steepest / spread(slopes, _decides(task))
     net = averaged(domain, encoder, 1.0, 0.0, outputs=task.outputs.names, slopes=slopes.numpy(), sizes=())
     net.lower.slope.requires_grad_(True)
     net.head_bias.requires_grad_(True)

@@ -4,8 +4,8 @@ Under the premise of claim c each e_k moves by at most D_c, known from the layer
 
     s = (1 − tiny)·min_c ε_c / (2·D_c)
 
-Of several classes each has a coordinate of its own, f_i = −s·e_i, and each margin f_i − f_j moves by as much. There f
-may be the mean of several nets, which moves by no more than one of them.
+Of several classes each has a coordinate of its own, f_i = −s·e_i, and each margin f_i − f_j moves by as much. f may be
+the mean of several nets, which moves by no more than one of them.
 One net keeps several claims at once: its decision does not depend on s, and an input is verified for δ_c where
 |f| > 2·s·D_c.
 
@@ -33,7 +33,7 @@ from smilenn.errors import SmileError
 from smilenn.model.backbones import MLP, ConvNet
 from smilenn.model.encoders import Distance, Encoder
 from smilenn.model.encoders.patches import has_numba
-from smilenn.model.encoders.robust import robust_encoder
+from smilenn.model.encoders.robust import rates, robust_encoder
 from smilenn.model.net import SmileNet
 from smilenn.model.spread import Spread
 from smilenn.problem.region import Region
@@ -60,6 +60,7 @@ TABLE = (2, (128, 64), 8e9)  # of several classes of a wide table on a processor
 # of several classes of images on a processor, by whether loops are compiled (patches_numba.py): nets, units on each
 # patch and of the next layer, differences in all
 PATCHES = {True: (2, (64, 64), 3.1e11), False: (2, (32, 64), 9e10)}
+PATCHES_OF_TWO = {True: (2, (32, 64), 1.08e11), False: (2, (32, 64), 4.5e10)}  # of two classes: the same
 PATCH_CONFIG = Config(patience=None, batch_size=64, learning_rate=0.02, train_learning_rate=0.02)
 PATCH_THETA = 0.6
 START, SELF = 0.3, -3.0  # deviation of the first weights, and what a unit has at its own place in a square layer
@@ -115,6 +116,29 @@ def _change(one: Stated, domain: Domain) -> _Change:
     return _Change(reach, float(one.meaning.eps), size)
 
 
+@dataclass(frozen=True, eq=False)
+class _Reach:
+    """δ [m] of all claims together, in model units, and the largest δ that training aims at.
+
+    That is in units of the layers, which scale the columns; of images in model units, as their constants were chosen.
+
+    No net of distances certifies rows of two classes within half of every column's range. A claim of that size beside
+    smaller ones is kept, but not aimed at.
+    """
+
+    widest: np.ndarray
+    aim: float
+
+    @classmethod
+    def of(cls, domain: Domain, claims: Sequence[Claim], outputs: Outputs, *, image: bool) -> _Reach:
+        changes = [_change(one, domain) for one in read(claims, outputs, domain)]
+        half, moving = (domain.scale(domain.hi) - domain.scale(domain.lo)) / 2, domain.lo < domain.hi
+        widest = np.max([change.reach for change in changes], axis=0)
+        useful = [change.reach for change in changes if (change.reach < half)[moving].any()]
+        rate = np.ones(domain.size) if image else rates(domain, widest)
+        return cls(widest, float((np.array(useful or [widest]) * rate).max()))
+
+
 def _coordinates(outputs: Outputs) -> int:
     """How many coordinates decide: two for one output, else one each."""
     return max(2, len(outputs.names))
@@ -129,37 +153,36 @@ def sized_distance_net(
     else a multilayer perceptron.
     """
     outputs, design = Outputs() if outputs is None else outputs, Design() if design is None else design
-    several = class_net_for(domain, claims, rows, outputs, design)
-    if several is not None:
-        return several
-    where, image, o = "cuda" if design.device.startswith("cuda") else "cpu", design.image, len(outputs.names)
+    own = own_net_for(domain, claims, rows, outputs, design)
+    if own is not None:
+        return own
+    where, image = "cuda" if design.device.startswith("cuda") else "cpu", design.image
     units, side, budget = SIZES[where]
     block = 2 if image and domain.size > side * side and math.isqrt(domain.size) % 2 == 0 else 1
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, block=block, outputs=_coordinates(outputs))
-    channels, hidden = CHANNELS[where]
-    sizes = tuple(design.backbone_sizes)
-    backbone = ConvNet(math.isqrt(domain.size), channels, hidden, o) if image else MLP(domain.size, sizes, o)
+    reach = _Reach.of(domain, claims, outputs, image=image)
+    encoder = robust_encoder(domain, reach.widest, units=units, block=block, outputs=_coordinates(outputs))
     share = design.backbone_share
-    net = distance_net(domain, claims, encoder, outputs, share, backbone if share else None)
+    net = distance_net(domain, claims, encoder, outputs, share, _backbone(domain, outputs, design) if share else None)
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(256, max(LEAST_BATCH, rows // LEAST_STEPS))
-    theta = min(THETA, max(LEAST_THETA, REACHES * float(reach.max())))
+    theta = min(THETA, max(LEAST_THETA, REACHES * reach.aim))
     augment = "affine" if image and epochs >= AUGMENTED else "none"
     return net, CONFIG.replace(epochs=epochs, augment=augment, batch_size=batch, margin=theta)
 
 
-def class_net_for(
+def own_net_for(
     domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs, design: Design
 ) -> tuple[SmileNet, Config] | None:
-    """A net for several classes where there is one of its own: on a GPU, for square images, and for wide tables."""
-    if len(outputs.classes) <= 2 or design.backbone_share:
+    """A net for square images on a processor, and for several classes on a GPU or of a wide table; None elsewhere."""
+    gpu, several = design.device.startswith("cuda"), len(outputs.classes) > 2
+    large = len(outputs.names) == 1 and domain.size > SIZES["cpu"][1] ** 2  # two classes of few pixels have another
+    if not gpu and (several or large) and design.image and math.isqrt(domain.size) ** 2 == domain.size:
+        return patch_net(domain, claims, rows, outputs, design)
+    if not several or design.backbone_share:
         return None
-    if design.device.startswith("cuda"):
+    if gpu:
         return class_net(domain, claims, rows, outputs, design)
-    if design.image and math.isqrt(domain.size) ** 2 == domain.size:
-        return patch_net(domain, claims, rows, outputs)
     return table_net(domain, claims, rows, outputs) if domain.size >= MANY else None
 
 
@@ -168,33 +191,45 @@ def class_net(
 ) -> tuple[SmileNet, Config]:
     """A mean of wide nets for several classes: on MNIST 110 epochs, about five minutes of an H200 for two nets."""
     nets, units, budget = CLASSES
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets)
+    reach = _Reach.of(domain, claims, outputs, image=design.image)
+    encoder = robust_encoder(domain, reach.widest, units=units, outputs=len(outputs.names), nets=nets)
     start_(encoder)
     net = distance_net(domain, claims, encoder, outputs)
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(CLASS_CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
     augment = "affine" if design.image else "none"
-    theta = CLASS_THETA + float(reach.max())
+    theta = CLASS_THETA + reach.aim
     return net, CLASS_CONFIG.replace(epochs=epochs, augment=augment, batch_size=batch, margin=theta)
 
 
-def patch_net(domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs) -> tuple[SmileNet, Config]:
-    """A mean of nets on patches of an image for several classes, up to three minutes of two cores with compiled loops.
+def patch_net(
+    domain: Domain, claims: Sequence[Claim], rows: int, outputs: Outputs, design: Design
+) -> tuple[SmileNet, Config]:
+    """A mean of nets on patches of an image, up to three minutes of two cores with compiled loops.
 
     torch's operations take twice as long for nets half as wide and half as many epochs.
     """
-    nets, units, budget = PATCHES[has_numba()]
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets, patches=True)
-    net = distance_net(domain, claims, encoder, outputs)
+    nets, units, budget = (PATCHES if len(outputs.names) > 1 else PATCHES_OF_TWO)[has_numba()]
+    reach = _Reach.of(domain, claims, outputs, image=True)
+    encoder = robust_encoder(domain, reach.widest, units=units, outputs=_coordinates(outputs), nets=nets, patches=True)
+    share = design.backbone_share
+    net = distance_net(domain, claims, encoder, outputs, share, _backbone(domain, outputs, design) if share else None)
     layers = [layer for layer in net.modules() if isinstance(layer, Distance)]
     work = sum(layer.weight.numel() for layer in layers)
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(PATCH_CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
-    theta = max(PATCH_THETA, 2 * float(reach.max()))  # what a certified label needs
+    theta = max(PATCH_THETA, 2 * reach.aim)  # what a certified label needs
     return net, PATCH_CONFIG.replace(epochs=epochs, batch_size=batch, margin=theta)
+
+
+def _backbone(domain: Domain, outputs: Outputs, design: Design) -> nn.Module:
+    """What a share of ε is left to: a convolutional net for an image, else a multilayer perceptron."""
+    o = len(outputs.names)
+    if not design.image:
+        return MLP(domain.size, tuple(design.backbone_sizes), o)
+    channels, hidden = CHANNELS["cuda" if design.device.startswith("cuda") else "cpu"]
+    return ConvNet(math.isqrt(domain.size), channels, hidden, o)
 
 
 def table_net(
@@ -207,13 +242,13 @@ def table_net(
 ) -> tuple[SmileNet, Config]:
     """A mean of nets for several classes of a table, two minutes of a processor at most."""
     nets, units, budget = sizes
-    reach = np.max([_change(one, domain).reach for one in read(claims, outputs, domain)], axis=0)
-    encoder = robust_encoder(domain, reach, units=units, outputs=len(outputs.names), nets=nets)
+    reach = _Reach.of(domain, claims, outputs, image=False)
+    encoder = robust_encoder(domain, reach.widest, units=units, outputs=len(outputs.names), nets=nets)
     net = distance_net(domain, claims, encoder, outputs)
     work = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, Distance))
     epochs = round(min(MOST_EPOCHS, max(LEAST_EPOCHS, budget / (work * max(1, rows)))))
     batch = min(CONFIG.batch_size, max(LEAST_BATCH, rows // LEAST_STEPS))
-    theta = min(THETA, max(LEAST_THETA, REACHES * float(reach.max())))
+    theta = min(THETA, max(LEAST_THETA, REACHES * reach.aim))
     return net, CONFIG.replace(
         epochs=epochs, batch_size=batch, margin=theta, learning_rate=rate, train_learning_rate=rate
     )
@@ -251,13 +286,13 @@ def distance_net(
     if encoder is None:
         widest = np.max([change.reach for change in changes], axis=0)
         encoder = robust_encoder(domain, widest, outputs=_coordinates(outputs))
-    nets = len(encoder.learned) if o > 1 else 1
+    nets = len(encoder.learned)
     if encoder.size != nets * _coordinates(outputs):
         what = "the difference of two coordinates" if o == 1 else f"one coordinate for each of {o} outputs"
         raise SmileError(f"A distance net decides by {what}, not by {encoder.size}.")
     room = share * min(change.eps for change in changes)  # what all boxes of a row may add up to
     factor = min(_factor(encoder, domain, change, room) for change in changes)
-    directions = np.array([1.0, -1.0]) if o == 1 else -np.tile(np.eye(o), nets) / nets
+    directions = np.tile([1.0, -1.0] if o == 1 else -np.eye(o), nets) / nets
     slopes = (1 - TINY) * factor * directions
     width = (1 - TINY) * room / (1 if o == 1 else 2)
     return averaged(

@@ -9,8 +9,11 @@ import torch
 from smilenn.model.backbones import MLP
 from smilenn.model.net import SmileNet
 from smilenn.train.config import Config
-from smilenn.train.recipes.stated import Kind
+from smilenn.train.recipes.stated import Kind, Stated
 from smilenn.train.recipes.task import Recipe, Task
+
+NORM = " A change in the Euclidean norm is proved here by the change of each column alone."
+REST = " State norm2 without other premises, or a bound for each column."
 
 
 def recipe(task: Task) -> Recipe:
@@ -32,7 +35,7 @@ def recipe(task: Task) -> Recipe:
     )
     with torch.no_grad():
         net.head_bias.copy_(torch.as_tensor(task.start) / net.output_scale)
-    return Recipe(net, Config(), why_plain(task.kinds), "plain")
+    return Recipe(net, Config(), why_plain(task.kinds) + _of_norms(task.stated), "plain")
 
 
 def why_plain(kinds: Iterable[Kind]) -> str:
@@ -41,3 +44,9 @@ def why_plain(kinds: Iterable[Kind]) -> str:
         return "There are no properties, and the network was chosen: no encoder is needed."
     names = ", ".join(sorted(kinds))
     return f"No encoder keeps {names} by construction here, so training searches for counterexamples and proves."
+
+
+def _of_norms(stated: Iterable[Stated]) -> str:
+    """What becomes of claims in the Euclidean norm, and what to state where other premises stand beside it."""
+    kinds = {one.kind for one in stated if one.claim.ball}
+    return (NORM if kinds else "") + (REST if Kind.OTHER in kinds else "")

@@ -1,7 +1,8 @@
 """What claims ask of a network, read from their rows: the same for a named property and for a claim written by hand.
 
 A claim's meaning (properties/recognise.py) decides its kind. A claim of several rows that has no meaning as a whole is
-read row by row, for all of its rows must hold. Kinds are called as the properties that people know them by.
+read row by row, for all of its rows must hold. One with a norm beside other premises is read as if it had the norm
+alone, where that asks for more. Kinds are called as the properties that people know them by.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from smilenn.properties.meaning import (
     Traded,
     Unnamed,
 )
+from smilenn.properties.premise import ground
 from smilenn.properties.recognise import meaning
 
 TINY = 1e-12  # of a form's largest coefficient: below this a coordinate plays no part in it
@@ -52,7 +54,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Stated:
-    """A claim, what it means, and its kind."""
+    """A claim, what it means or is implied by, and its kind."""
 
     claim: Claim
     meaning: Meaning
@@ -92,7 +94,19 @@ def _read(claim: Claim, outputs: Outputs, domain: Domain) -> list[Stated]:
 
 def _stated(claim: Claim, outputs: Outputs, domain: Domain) -> Stated:
     found = meaning(claim, outputs, domain)
+    if claim.ball and isinstance(found, Unnamed):
+        found = _by_norm(claim, outputs, domain)
     return Stated(claim, found, Kind.SINGLE if claim.copies == 1 else _kind(found))
+
+
+def _by_norm(claim: Claim, outputs: Outputs, domain: Domain) -> Meaning:
+    """What a claim with a norm would mean if its other premises were left out.
+
+    That asks for more, as long as nothing may move that stayed equal before: a row of `when` sets its features free.
+    """
+    alone = replace(claim, when=(), equal=(), free=(), others="equal")
+    moving = ~ground(claim, domain).pinned
+    return meaning(alone, outputs, domain) if not (moving & ground(alone, domain).pinned).any() else Unnamed()
 
 
 def _kind(found: Meaning) -> Kind:
