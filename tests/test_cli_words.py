@@ -45,6 +45,7 @@ ONLY_PYTHON = {
     "monotonic_cst|network is a|domain is a|fit_deep",
     "arrays and sparse data": "n_samples|set_output|toarray|0 feature|requires y|sample_weight|reshape",
     "encoders": "encoder was made",
+    "estimators as backbones": "has no predict_proba; a classifier needs|^leave the backbone out, or certify",
     "radii, which the command writes in the unit that there is": "unit='delta'|unit is|of another norm; give norm",
     "an option whose own form has a sign of equality": "^--order ",
     "networks that a program builds or trains by itself": "boxes='paper' has|project_|smilenn.prove|SmileNet",

@@ -283,7 +283,7 @@ def test_a_lying_solver_certifies_nothing_false(open_, monkeypatch):
         return replace(found, status=Status.OPTIMAL, dual_bound=-1e6, x=point, multipliers=noise)
 
     monkeypatch.setattr(Highs, "solve", lie)
-    monkeypatch.setattr(Attempt, "challenged", lambda self, problem: self)
+    monkeypatch.setattr(Attempt, "challenged", lambda self, problem, until: self)
     model = copy.deepcopy(open_)
     assert smilenn.prove(model, prover="mip").status == "proved"  # the lie
     verdict = model.certify(prover="mip", time_limit=2.0)

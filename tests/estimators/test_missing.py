@@ -11,9 +11,26 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 import smilenn
-from smilenn import Bounded, Columns, Config, Fair, Monotone, Network, Robust, SmileClassifier, SmileRegressor
+from smilenn import (
+    Bounded,
+    Columns,
+    Config,
+    Convex,
+    Custom,
+    Dominates,
+    Fair,
+    Monotone,
+    Network,
+    Robust,
+    Safe,
+    SmileClassifier,
+    SmileRegressor,
+    Symmetric,
+)
+from smilenn.domain import Domain
 from smilenn.errors import SmileError
 from smilenn.estimators.learned import ColumnWarning
+from smilenn.estimators.outside import clamps_of_two
 from smilenn.estimators.usual import UnseenWarning
 from smilenn.verdict import Proved
 
@@ -152,6 +169,42 @@ def test_a_column_of_zeros_and_ones_takes_other_whole_numbers(tmp_path):
         model = SmileRegressor(increasing=["kids"], **{**QUICK, **strict}).fit(X, y)
         with pytest.raises(SmileError, match="Row 1, column 'kids' holds 3; it must be 0 or 1"):
             model.predict(near.assign(kids=[0, 3, 2, 0]))
+
+
+OF_KIDS = (
+    Dominates("kids", "own"),
+    Convex(["kids"]),
+    Symmetric(["kids", "own"]),
+    Safe([], ["out >= 2*kids - 3"]),
+    Safe(["kids + own >= 2"], ["out >= -5"]),
+    Custom(when=["a.kids - b.kids == 1"], then=["a.out - b.out >= 0"]),
+    Custom(when=["a.kids >= b.kids"], then=["a.out - b.out >= a.kids - b.kids - 2"]),
+)
+
+
+@pytest.mark.parametrize("rule", OF_KIDS, ids=lambda rule: type(rule).__name__)
+def test_columns_of_zeros_and_ones_stay_so_where_clamping_would_break_a_rule(rule):
+    X = pd.DataFrame({"kids": [0, 1] * 30, "own": [0, 1, 1] * 20, "pay": np.linspace(0, 1, 60)})
+    claims = rule.lower(domain := Domain.from_data(X))
+    assert not clamps_of_two("clamp", claims, domain) and clamps_of_two(
+        "clamp", Monotone(["kids"]).lower(domain), domain
+    )
+    assert clamps_of_two("clamp", (*Fair(["kids"], 1).lower(domain), *Bounded(0, 9).lower(domain)), domain)
+
+
+def test_convexity_in_a_column_of_zeros_and_ones_refuses_other_numbers():
+    X = pd.DataFrame({"kids": [0, 1] * 30, "pay": np.linspace(0, 1, 60)})
+    for asked in ("auto", "clamp"):
+        model = SmileRegressor(properties=[Convex(["kids"])], **QUICK, out_of_bounds=asked).fit(X, X["kids"] + X["pay"])
+        with pytest.raises(SmileError, match="Row 1, column 'kids' holds 2; it must be 0 or 1"):
+            model.predict(X.iloc[:2].assign(kids=[0, 2]))
+
+
+def test_infinite_cells_beside_other_whole_numbers_are_refused():
+    X = pd.DataFrame({"kids": [0, 1] * 30, "pay": np.linspace(0, 1, 60)})
+    model = SmileRegressor(increasing=["kids"], **QUICK).fit(X, X["kids"] + X["pay"])
+    with pytest.raises(SmileError, match="Row 1, column .kids. is inf"):
+        model.predict(X.iloc[:2].assign(kids=[2.0, np.inf]))
 
 
 def test_idle_columns_are_left_out_unless_a_rule_names_them(tmp_path):

@@ -65,6 +65,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     ),
     (r"as in Robust\(0\.1, eps=([\d.]+)\)", r"as in --robust 0.1:\1"),
     (r", as in domain=Columns\(kinds=\{.*?: 'continuous'\}\)", ", with decimals in the table, as in 3.0"),
+    (r", as in domain=Columns\(kinds=\{(.*?): 'category'\}\)", r" with --category \1"),
     (r"(leave|without) norm=2", r"\1 --norm 2"),
     (r"as in Monotone\(increasing=\['income'\]\)", "as in --increasing income"),
     (r"; add output=('.*?'|…), or another of", r"; add --output \1 (in a file of rules: output = \1), or another of"),
@@ -90,6 +91,11 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # models that only Python can load
     (r"; build it and pass backbone=… when loading", "; only Python code that builds it can load this model"),
     (r"; build them and pass modules=\{.*\} when loading", "; only Python code that builds them can load this model"),
+    (
+        r"; load it in Python with smilenn\.load\(folder, backbone=.{1,3}\), which takes that estimator",
+        "; only Python code with that estimator can load it",
+    ),
+    (r"; allow more seconds \(time_limit\) or certify", "; allow more seconds (--time-limit) or certify"),
     (r"; pass the backbone it was saved with", "; only Python code with the backbone it was saved with can load it"),
     (r"; save it again, or open the bare network with smilenn\.open_net", "; save it again"),
     (r"a network without an estimator; open it with smilenn\.open_net", "a bare network, which Python alone opens"),

@@ -27,7 +27,7 @@ from smilenn.estimators.checks import check_inputs, merged, scaled_note
 from smilenn.estimators.hidden import refuse_hidden
 from smilenn.estimators.missing import Fill, Missing, Unknown, filled
 from smilenn.estimators.options import Columns, Network, network_of
-from smilenn.estimators.outside import Outside, outside_mode
+from smilenn.estimators.outside import Outside, clamps_of_two, outside_mode
 from smilenn.estimators.parameters import Parameters, check_parameters
 from smilenn.estimators.quality import quality_of, warn_of_shortfall
 from smilenn.estimators.reading import read_table
@@ -284,7 +284,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             self.usual_,
             missing=self.missing == "indicator",
             unknown=self.unknown == "other",
-            near=self.unknown == "other" and self.outside_ != "raise",
+            near=lambda: self.unknown == "other" and clamps_of_two(self.outside_, self.claims_, self.domain_),
             first_row=first_row,
         )
         x = self.domain_.read(frame, first_row=first_row)

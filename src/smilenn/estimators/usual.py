@@ -5,14 +5,14 @@
 ``missing="raise"`` and ``unknown="refuse"`` they are errors.
 
 A column may hold 0 and 1 alone only because rows are few: of eighty families none has two children. Another whole
-number is then clamped to the nearer of the two, with such a warning, where numbers beyond their bounds are clamped.
-z ↦ min(max(z, 0), 1) rises, so what a rule about order says holds of the numbers as they were given, too.
+number is then clamped to the nearer of the two, with such a warning, where numbers beyond their bounds are clamped and
+every claim is carried by that (outside.py): beside others, such as convexity in that column, it stays an error.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -62,16 +62,17 @@ def as_usual(
     *,
     missing: bool,
     unknown: bool,
-    near: bool = False,
+    near: Callable[[], bool] = lambda: False,
     first_row: int = 0,
 ) -> pd.DataFrame:
     """The frame with every cell that has no place replaced by the usual one, and a warning for each column: cells that
-    are `missing`, names that are `unknown`, or both. Where `near`, columns of 0 and 1 take other whole numbers.
+    are `missing`, names that are `unknown`, or both. Columns of 0 and 1 take other whole numbers where `near` says
+    so, which is asked only then.
     """
     changed: dict[str, pd.Series] = {}
     for feature in domain.features:
-        if near and feature.kind == "binary" and not feature.categories and feature.name in frame.columns:
-            frame = _of_two(frame, feature, first_row)
+        if feature.kind == "binary" and not feature.categories and feature.name in frame.columns:
+            frame = _of_two(frame, feature, near, first_row)
         if feature.name in usual and feature.name in frame.columns:
             series = frame[feature.name]
             odd = _without_place(feature, series, missing=missing, unknown=unknown)
@@ -82,24 +83,24 @@ def as_usual(
     return with_columns(frame, changed)
 
 
-def _of_two(frame: pd.DataFrame, feature: Feature, first_row: int) -> pd.DataFrame:
+def _of_two(frame: pd.DataFrame, feature: Feature, near: Callable[[], bool], first_row: int) -> pd.DataFrame:
     """The frame with other whole numbers in a column of 0 and 1 clamped to these, and a warning where there are any."""
     series = frame[feature.name]
     if not (pd.api.types.is_numeric_dtype(series.dtype) or is_text(series)):
         return frame
     values = np.asarray(pd.to_numeric(series, errors="coerce"), dtype=np.float64)
     odd = np.isfinite(values) & (values == np.rint(values)) & (values != 0) & (values != 1)
-    if not odd.any():
-        return frame
-    row, near = int(np.flatnonzero(odd)[0]), np.clip(values, 0.0, 1.0)
+    if not odd.any() or np.isinf(values).any() or not near():
+        return frame  # and its reader refuses the first cell that is neither
+    row, clamped = int(np.flatnonzero(odd)[0]), np.clip(values, 0.0, 1.0)
     several = f" ({int(odd.sum())} such cells)" if odd.sum() > 1 else ""
     warnings.warn(
         f"Row {first_row + row}, column {feature.name!r} holds {values[row]:g}, but training saw 0 and 1 alone; it is "
-        f"read as {near[row]:g}{several}.",
+        f"read as {clamped[row]:g}{several}.",
         UnseenWarning,
         stacklevel=6,
     )
-    return with_columns(frame, {feature.name: inferred(series.astype(object).where(~odd, near))})
+    return with_columns(frame, {feature.name: inferred(series.astype(object).where(~odd, clamped))})
 
 
 def _without_place(feature: Feature, series: pd.Series, *, missing: bool, unknown: bool) -> np.ndarray:
