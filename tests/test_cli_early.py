@@ -197,7 +197,10 @@ def test_rows_are_judged_before_torch_is_imported(place):
         ),
         ([*written("text.csv", good + "some,1,u\n"), "--target", "y"], "holds the text 'some' among numbers"),
         ([*written("infinite.csv", good + "inf,1,u\n"), "--target", "y"], "give a finite number"),
-        ([*written("long.csv", good + "1,1,u,9,9\n"), "--target", "y"], "Expected 3 fields in line 22, saw 5"),
+        (
+            [*written("long.csv", good + "1,1,u,9,9\n"), "--target", "y"],
+            "line 22 has 5 cells, and the header 3; put a cell that holds a separator in quotes",
+        ),
         ([*written("none.csv", ""), "--target", "y"], "has a header but no rows"),
         ([*written("same.csv", "1,3,u\n2,3,u\n"), "--target", "y"], "has one value only, '3'"),
         ([*written("good.csv", good), "--target", "g"], "has one value only, 'u'"),

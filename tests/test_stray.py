@@ -1,5 +1,7 @@
 """One bad cell in a column that is written one way: named with its row and remedy, never a reason for categories."""
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -10,7 +12,7 @@ from smilenn.cli.source import Source
 from smilenn.cli.table import FIRST_ROW, OF_FIT, read_chunks, read_table
 from smilenn.domain import Domain
 from smilenn.domain.stray import stray_cell
-from smilenn.estimators.learned import learned
+from smilenn.estimators.learned import ColumnWarning, learned
 from smilenn.estimators.options import Columns
 
 ROWS, BAD = 60, 20
@@ -179,3 +181,51 @@ def test_a_span_that_float64_cannot_scale_gets_its_remedy(scaling):
         SmileError, match="Column 'b' has values that differ by .* at most, too little for float64 .* drop"
     ):
         Domain.from_data(frame, scaling=scaling)
+
+
+# ---- few values -----------------------------------------------------------------------------------------------------
+
+FEW = {
+    "0, 1, 2, 3+": ["0", "1", "2", "3+"],
+    "numbers and texts": [4, 5, 6.5, "rotary"],
+    "texts that look like numbers": ["1", "2.5", "other"],
+}
+MANY = {
+    "more than twenty": [*map(str, range(20)), "unknown"],
+    "a mere sign": ["0", "1", "-"],
+    "another way of writing": ["11", "12", "$12"],
+}
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_names_among_few_numbers_make_a_category_with_a_word(name):
+    frame = pd.DataFrame({"z": pd.Series(FEW[name] * 12, dtype=object), "x": range(12 * len(FEW[name]))})
+    with pytest.warns(ColumnWarning, match="'z' holds .* among few numbers; it is read as a category of . values"):
+        domain = learned(frame, Columns(), (), missing="indicator", unknown="other")
+    assert domain.feature("z").categories == tuple(sorted(str(value) for value in FEW[name]))
+    assert domain.encode(frame).shape == (len(frame), len(FEW[name]) + 1)
+    numbers = frame[frame["z"].map(lambda cell: str(cell)[0].isdigit() and "+" not in str(cell))].head(3)
+    assert (domain.encode(numbers.assign(z=pd.to_numeric(numbers["z"]))) == domain.encode(numbers)).all()
+    ordered = Columns(order={"z": [str(value) for value in FEW[name]]})
+    assert learned(frame, ordered, (), missing="indicator", unknown="other").feature("z").kind == "integer"
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_other_texts_among_numbers_stay_errors(name):
+    frame = pd.DataFrame({"z": MANY[name] * 12, "x": range(12 * len(MANY[name]))})
+    with pytest.raises(SmileError, match=f"column 'z' holds the text {re.escape(repr(MANY[name][-1]))} among numbers"):
+        learned(frame, Columns(), (), missing="indicator", unknown="other")
+    with pytest.raises(SmileError, match="among numbers"):  # too few rows to tell
+        learned(
+            frame.assign(z=["0", "1", *["3+"] * (len(frame) - 2)])[:29], Columns(), (), missing="raise", unknown="other"
+        )
+
+
+def test_the_command_reads_few_values_alike(tmp_path):
+    data = tmp_path / "data.csv"
+    frame = pd.DataFrame({"z": ["0", "1", "2", "3+"] * 12, "x": range(48), "y": [i * 0.5 for i in range(48)]})
+    frame.to_csv(data, index=False)
+    request = Request(data, ("y",), tmp_path / "model", increasing=("x",))
+    with pytest.warns(ColumnWarning, match="among few numbers"):
+        domain = prepare(request, checked(request)).domain
+    assert domain.feature("z").categories == ("0", "1", "2", "3+")

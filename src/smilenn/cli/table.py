@@ -21,6 +21,7 @@ from smilenn.cli import sample
 from smilenn.cli.parquet import parquet_frames
 from smilenn.cli.source import FIRST_ROW, MISSING, Source, readable
 from smilenn.domain.cells import written_numbers
+from smilenn.domain.few import few_and_mixed
 from smilenn.domain.odd import odd_cell
 from smilenn.domain.stray import stray_cell
 from smilenn.domain.table import EXACT, shown, whole_number
@@ -205,7 +206,7 @@ def _refuse_stray(source: Source, name: str, column: pd.Series, options: Collect
         raise _cell(source, int(column.index[found[0]]), name, what)
     missing = column.isna().to_numpy()
     stray = pd.to_numeric(column, errors="coerce").isna().to_numpy() & ~missing
-    if stray.any() and not (stray | missing).all():
+    if stray.any() and not (stray | missing).all() and not few_and_mixed(column[~missing]):
         raise _cell(
             source,
             _place(column, stray),

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain.feature import Feature
+from smilenn.domain.few import few_and_mixed
 from smilenn.domain.table import is_text, labels, numbers, shown
 from smilenn.domain.written import (
     DATE_STYLES,
@@ -135,12 +136,14 @@ def _is_date(cell: Any) -> bool:
 
 
 def holds_names(series: pd.Series) -> bool:
-    """Whether a column holds texts, none of which is a number, and no dates, shares or lengths of time."""
+    """Whether a column holds names: texts, none of which is a number or few of them (few.py), and no dates, shares or
+    lengths of time.
+    """
     if not is_text(series) or is_duration(series) or holds_dates(series) or holds_shares(series):
         return False
     if written_dates(series) or written_numbers(series):
         return False
-    return bool(pd.to_numeric(_distinct(series), errors="coerce").isna().all())
+    return bool(pd.to_numeric(_distinct(series), errors="coerce").isna().all()) or few_and_mixed(series)
 
 
 def _distinct(series: pd.Series) -> pd.Series:

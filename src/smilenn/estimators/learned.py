@@ -17,6 +17,7 @@ import pandas as pd
 
 from smilenn.domain import Domain, Feature, Kind, idle_columns
 from smilenn.domain.cells import order_of, origin_of, read_cells
+from smilenn.domain.few import first_name
 from smilenn.domain.idle import constant
 from smilenn.domain.rare import OTHER
 from smilenn.domain.table import labels
@@ -114,8 +115,21 @@ def _misread(names: tuple[str, ...]) -> bool:
         return False
 
 
+def _mixed(feature: Feature, name: str) -> str:
+    """A category that was told by a name among few numbers."""
+    values = ", ".join(map(repr, feature.categories))
+    return (
+        f"Column {feature.name!r} holds {name!r} among few numbers; it is read as a category of "
+        f"{len(feature.categories)} values. Correct the cell to read numbers; if the values have an order, say it, as "
+        f"in domain=Columns(order={{{feature.name!r}: [{values}]}}), lowest first."
+    )
+
+
 def _categories(frame: pd.DataFrame, feature: Feature, declared: bool) -> Iterator[str]:
     present = frame[feature.name].dropna()
+    name = "" if declared else first_name(present)
+    if name:
+        yield _mixed(feature, name)
     why = "" if declared else doubt(present.unique())
     if OTHER in feature.categories:
         rare = sorted(set(labels(present)) - set(feature.categories))
