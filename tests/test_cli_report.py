@@ -129,6 +129,10 @@ def test_report_without_a_target_measures_no_quality(fitted, tmp_path):
         (("--out", "r.html", "--image", "0x9"), "--image 0x9 is not ROWSxCOLUMNS"),
         (("--out", "r.html", "--image", "3x3"), "An image of 3x3 has 9 pixels, not 2."),
         (("--out", ".", "--data", "other.csv"), "'.' is a folder; name a file to write."),
+        (
+            ("--out", "-", "--data", "other.csv"),
+            "--out: nothing is written to the standard output; name a file to write.",
+        ),
         (("--out", "r.html", "--data", "nowhere.csv"), "There is no file 'nowhere.csv'; check the path."),
         (("--out", "r.html", "--data", "lacks.csv"), "The data lacks the column 'g'"),
         (("--out", "r.html", "--data", "hole.csv"), "Row 4, column 'x' is missing; drop the row or fill it in."),

@@ -62,6 +62,8 @@ def check_new_folder(folder: Path) -> None:
 
 def check_new_file(path: Path, option: str, *, read: Iterable[Path | None] = ()) -> None:
     """A file to write can be written, and is none of those that are `read`."""
+    if str(path) == "-":
+        raise SmileError(f"{option}: nothing is written to the standard output; name a file to write.")
     if path.is_dir():
         raise SmileError(f"{option}: {str(path)!r} is a folder; name a file to write.")
     for other in read:
