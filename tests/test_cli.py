@@ -454,6 +454,19 @@ def test_what_is_certified_is_not_proved_twice(model, monkeypatch):
         smile("prove", model, "--again")
 
 
+def test_a_certificate_stays_where_no_time_was_left_for_another(model, monkeypatch):
+    from smilenn.deadline import Late
+
+    def late(*arguments, **options):
+        raise Late
+
+    monkeypatch.setattr("smilenn.certify.certify.certify", late)
+    before = {path.name: path.read_bytes() for path in model.iterdir()}
+    code, out, _ = smile("prove", model, "--again")
+    assert code == 0 and "the folder keeps the certificate" in out and "Certified: " in out
+    assert {path.name: path.read_bytes() for path in model.iterdir()} == before
+
+
 def test_a_solvers_word_alone_is_not_done_work(csv, tmp_path):
     code, out, _ = smile(
         "fit",

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import smilenn
 from smilenn import (
+    Custom,
     Exclusive,
     Fair,
     LocalRobust,
@@ -30,7 +31,7 @@ from smilenn import (
 )
 from smilenn.certify.certify import certify
 from smilenn.certify.signing import new_key, public_key
-from smilenn.certify.statement import claim_sentence, ranges
+from smilenn.certify.statement import claim_lines, claim_sentence, ranges
 from smilenn.certify.verdicts import claim_words
 from smilenn.cli import app
 from smilenn.cli.source import Source
@@ -44,8 +45,10 @@ from smilenn.model.encoders.layers import Linear, Ramps
 from smilenn.model.folder import read_file, read_folder
 from smilenn.model.net import SmileNet
 from smilenn.model.selftest import batch_dependent
+from smilenn.properties.claim import in_quotes
 from smilenn.properties.conflicts import refuse_conflicts
 from smilenn.properties.forms import Outputs
+from smilenn.properties.language import parse_row
 from smilenn.rounding import round_up
 from smilenn.verdict import Proved
 
@@ -465,6 +468,33 @@ def test_names_that_look_alike_are_told_apart(one, other):
         (claim,) = Monotone(increasing=name).lower(domain)
         assert ascii(name) in claim_sentence(claim, None, domain) and claim_sentence(claim, None, domain).isascii()
     assert [line.isascii() for line in ranges(domain)] == [True, True, False]  # nothing looks like the third
+
+
+def test_a_name_that_looks_like_another_one_cannot_end_its_quotes():
+    """In a formula the codes are those of the claim language, so the row reads back as what was checked."""
+    evil = 'u"] <= 0, a["caf\xe9'
+    names = (evil, evil.replace("\xe9", "e\u0301"), "cafxe9", "v")
+    domain, price = Domain(tuple(map(Feature, names))), Outputs(target="price", role="number")
+    (claim,) = Custom(when=[f"a[{in_quotes(evil)}] + a.v <= 4"], then=["a.out <= b.out + 1"]).claims(domain, price)
+    said = claim_sentence(claim, price, domain)
+    row = said.split("in the domain: ")[1].split(", other features")[0]
+    assert row.isascii() and parse_row(row) == claim.when
+
+
+def test_what_is_said_of_probabilities_tells_classes_apart_too():
+    classes = ("caf\xe9", "cafe\u0301")
+    outputs, domain = Outputs(("",), classes, "t", "output", classes[1]), Domain((Feature("x"),))
+    (claim,) = Custom(when=["a.x <= b.x"], then=["a.out <= b.out"]).claims(domain, outputs)
+    said, beside = claim_lines(claim, outputs, domain)
+    assert "probability" in beside and said.isascii() and beside.isascii()
+
+
+def test_the_text_of_a_row_is_that_of_its_numbers_as_they_are():
+    """Whoever writes to a frozen row gets no certificate that shows the old number."""
+    (claim,) = Custom(when=["a.x <= b.x"], then=["a.out <= b.out + 20"]).lower(Domain((Feature("x"),)))
+    assert claim.then[0].text().endswith("<= 20")
+    object.__setattr__(claim.then[0], "rhs", Fraction(5000))
+    assert claim.then[0].text().endswith("<= 5000") and "5000" in claim_sentence(claim, None, None)
 
 
 def test_fairness_of_a_category_with_one_value_claims_nothing():

@@ -146,6 +146,9 @@ def test_norms_stand_in_premises_of_two_copies():
         Custom(when=["norm2(a.x - b.x) <= 1"], then=["a.out <= 1"], copies=3)
     with pytest.raises(ClaimSyntaxError):
         Custom(then=["norm2(a.x - b.x) <= 1"])
+    for row in ("norm2(", "norm2(ab", "norm2(a", "norm2(b - a) <= 1"):
+        with pytest.raises(ClaimSyntaxError):
+            Custom(when=[row], then=["a.out <= 1"])
     with pytest.raises(SmileError, match="one row with norm2"):
         Custom(when=["norm2(a - b) <= 1", "norm2(a.x - b.x) <= 1"], then=["a.out <= b.out + 1"]).lower(DOMAIN)
 

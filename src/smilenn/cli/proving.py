@@ -13,6 +13,7 @@ from smilenn.cli.guard import exit_code
 from smilenn.cli.words import judgement_record, judgement_text
 from smilenn.estimators.store import load, replace_verdict
 from smilenn.progress import display
+from smilenn.verdict import Unknown
 
 LEAST_SECONDS = 0.01  # of a time limit that loading has used up: the certificate's second is left
 
@@ -22,7 +23,7 @@ def run(model: Path, *, prover: str, time_limit: float, begun: float, again: boo
 
     The time limit counts from `begun`, by `perf_counter`: loading the model is part of it. 0 asks for no certificate.
     A certificate that is there already was checked by loading; it is not proved a second time unless `again` is asked
-    for or a prover named.
+    for or a prover named, and it stays where that shows nothing.
     """
     estimator = load(model)
     there = estimator.certificate_ is not None and estimator.certificate_.accepted
@@ -36,7 +37,11 @@ def run(model: Path, *, prover: str, time_limit: float, begun: float, again: boo
         left = max(LEAST_SECONDS, time_limit - (perf_counter() - begun)) if time_limit > 0 else 0.0
         with display("off" if quiet or json else "auto") as show:
             estimator.certify(prover=prover, time_limit=left, callback=show)
-        replace_verdict(model, estimator)
+        if there and isinstance(estimator.verdict_, Unknown):
+            say("Nothing new was shown in time; the folder keeps the certificate that the checker accepts.")
+            estimator = load(model)
+        else:
+            replace_verdict(model, estimator)
     if json:
         typer.echo(json_module.dumps({"model": str(model), **judgement_record(estimator)}, ensure_ascii=False))
     else:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from smilenn.domain import Domain
 from smilenn.domain.cells import order_of
-from smilenn.properties.claim import Claim, in_quotes
+from smilenn.properties.claim import Claim, in_codes, in_quotes
 from smilenn.properties.forms import Outputs
 
 BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters and marks that show nothing
@@ -39,8 +39,7 @@ def told_apart(text: str, names: Iterable[str]) -> str:
     Raising 'caf\xe9' …
     """
     for name in alike(names):
-        plain = ascii(name)
-        text = text.replace(repr(name), plain).replace(in_quotes(name), f'"{plain[1:-1]}"')
+        text = text.replace(repr(name), ascii(name)).replace(in_quotes(name), in_codes(name))
     return text
 
 

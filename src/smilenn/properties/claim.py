@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from numbers import Integral
 from typing import Any, Literal
 
@@ -68,6 +68,15 @@ def in_quotes(name: str) -> str:
     return '"' + "".join(ESCAPES.get(c) or (c if c.isprintable() else _code(c)) for c in name) + '"'
 
 
+def in_codes(name: str) -> str:
+    r"""The same with every character beyond ASCII as a code, for names that look like others.
+
+    >>> print(in_codes('"caf\u00e9"'))
+    "\"caf\u00e9\""
+    """
+    return '"' + "".join(ESCAPES.get(c) or (c if c.isascii() and c.isprintable() else _code(c)) for c in name) + '"'
+
+
 def _code(character: str) -> str:
     point = ord(character)
     return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
@@ -83,10 +92,6 @@ class Inequality:
 
     def text(self) -> str:
         """The row in the claim language, readable back by the parser."""
-        return self._text
-
-    @cached_property
-    def _text(self) -> str:
         parts = []
         for i, term in enumerate(self.terms):
             sign = "-" if term.coef < 0 else ("+" if i else "")

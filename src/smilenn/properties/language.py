@@ -150,7 +150,7 @@ class _Parser:
         if [token.text for token in self.tokens[self.at : self.at + 4]] == ["a", "-", "b", ")"]:
             self.at += 3
             return []
-        if self.token.text in COPIES[:2] and self.tokens[self.at + 1].text not in (".", "["):
+        if self.token.text in tuple(COPIES[:2]) and self.tokens[self.at + 1].text not in (".", "["):
             self.fail("Two inputs as a whole are compared in this order: norm2(a - b) <= 0.3.", self.token.span)
         parts = [self.difference(self.number_like(self.sum()))]
         while self.skip(",") is not None:

@@ -97,7 +97,8 @@ def beside(claim: Claim, outputs: Outputs | None = None, domain: Domain | None =
     if outputs is None or not isinstance(found, (Rises, Traded)) or found.slack:
         return ""
     if outputs.classes and len(outputs.names) == 1:
-        return f"The same holds for the probability of {class_words(outputs, found.forms[0][0][0])}."
+        said = f"The same holds for the probability of {class_words(outputs, found.forms[0][0][0])}."
+        return told_apart(said, names_of(claim, outputs, domain))
     if outputs.role == "label" and all(len(form) == 1 for form in found.forms):
         return "The same holds for the probability."
     return ""
