@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
@@ -447,6 +448,10 @@ def test_what_is_no_estimator_is_refused(backbone, words):
         ),
         (lambda rows: np.zeros(3), r"answered with shape \(3, 1\) for 8 rows"),
         (lambda rows: ["a"] * len(rows), "predictions are not numbers"),
+        (lambda rows: np.full(len(rows), 1j), "predictions are not numbers"),
+        (lambda rows: np.full(len(rows), np.datetime64("2020-01-31")), "predictions are not numbers"),
+        (lambda rows: [10**400] * len(rows), "predictions are not numbers"),
+        (lambda rows: torch.ones(len(rows), requires_grad=True), "predictions are not numbers"),
         (lambda rows: {}[1], "failed to predict: 1"),
     ],
 )
@@ -526,9 +531,9 @@ def test_a_folder_is_checked_without_it_and_loaded_with_it_alone(boosted, folder
     other = clone(boosted.backbone_).set_params(max_iter=3).fit(X, y)
     with pytest.raises(SmileError, match="answers other numbers than"):
         smilenn.load(folder, backbone=other)
-    with pytest.raises(SmileError, match="answers other numbers than"):
-        import torch
-
+    with pytest.raises(SmileError, match="give the fitted estimator itself"):
+        smilenn.load(folder, backbone=HistGradientBoostingRegressor)
+    with pytest.raises(SmileError, match="give the fitted estimator itself"):
         smilenn.load(folder, backbone=lambda inputs, embedding: torch.nn.Identity())
     loaded = smilenn.load(folder, backbone=boosted.backbone_)
     assert loaded.quality_ == boosted.quality_ and loaded.backbone_ is boosted.backbone_

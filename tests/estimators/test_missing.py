@@ -171,6 +171,57 @@ def test_a_column_of_zeros_and_ones_takes_other_whole_numbers(tmp_path):
             model.predict(near.assign(kids=[0, 3, 2, 0]))
 
 
+NOWHERE = [pd.NaT, None]
+EMPTY = {
+    "none": pd.Series([None, None], dtype=object),
+    "floats": pd.Series([np.nan, np.nan]),
+    "dates": pd.Series(pd.to_datetime(NOWHERE)),
+    "dates of a zone": pd.Series(pd.to_datetime(NOWHERE, utc=True)),
+    "durations": pd.Series(pd.to_timedelta(NOWHERE)),
+    "periods": pd.Series(pd.PeriodIndex(NOWHERE, freq="D")),
+    "objects": pd.Series(NOWHERE, dtype=object),
+    "whole numbers": pd.Series([None, None], dtype="Int64"),
+    "truth values": pd.Series([None, None], dtype="boolean"),
+    "texts": pd.Series([None, "?"], dtype="string"),
+}
+
+
+@pytest.fixture(scope="module")
+def owners():
+    """A model of a column of 0 and 1 with missing cells, certified where it is missing."""
+    rng = np.random.default_rng(0)
+    own = np.where(np.arange(120) % 6 == 0, np.nan, rng.integers(0, 2, 120))
+    X = pd.DataFrame({"own": own, "pay": rng.uniform(0, 1, 120)})
+    rule = Custom(when=['a["own is missing"] >= 1'], then=["a.out <= 1"])
+    model = SmileRegressor(properties=[rule], **QUICK).fit(X, 3 * np.nan_to_num(own) + X["pay"])
+    assert model.verdict_.status == "proved"
+    return model
+
+
+@pytest.mark.parametrize("cells", EMPTY.values(), ids=EMPTY)
+def test_a_missing_zero_or_one_is_missing_whatever_its_type(owners, cells):
+    """Dates that are missing are large negative ticks to pandas, and were clamped to 0 as other whole numbers are."""
+    rows = pd.DataFrame({"own": [np.nan, np.nan], "pay": [0.9, 0.9]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnseenWarning)
+        assert (owners.predict(rows.assign(own=cells)) == owners.predict(rows)).all()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.to_datetime(["2020-01-31", "1960-01-31"]),
+        pd.to_timedelta([1, 2], unit="D"),
+        pd.PeriodIndex(["2020-01", "2021-01"], freq="M"),
+        pd.Series([np.timedelta64(2, "D"), np.timedelta64(3, "D")], dtype=object),
+        pd.Series([pd.Timestamp("2020-01-31"), 1], dtype=object),
+    ],
+)
+def test_dates_and_durations_are_no_whole_numbers(owners, cells):
+    with pytest.raises(SmileError, match="own"):
+        owners.predict(pd.DataFrame({"own": cells, "pay": [0.9, 0.9]}))
+
+
 OF_KIDS = (
     Dominates("kids", "own"),
     Convex(["kids"]),

@@ -37,7 +37,8 @@ def _wrong(cell: Any) -> str:
         return f": the argument must be a string or a number, not {kind!r}; give every part a column of its own."
     if isinstance(cell, Decimal):
         return " is sNaN, a signalling NaN; fill it in or leave the cell empty." if cell.is_snan() else ""
-    return _wrong_number(cell) if isinstance(cell, Rational) else ""
+    ticks = isinstance(cell, np.timedelta64)  # a whole number to NumPy; to everybody else a duration
+    return _wrong_number(cell) if isinstance(cell, Rational) and not ticks else ""
 
 
 def _wrong_number(cell: Rational) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from numbers import Number
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from smilenn.domain.absent import MISSING, fill_of, is_missing
 from smilenn.domain.cells import order_of, origin_of
 from smilenn.domain.encode import place_of
 from smilenn.domain.rare import OTHER
-from smilenn.domain.table import inferred, is_text, labels, with_columns
+from smilenn.domain.table import inferred, labels, with_columns
 
 Usual = dict[str, float | str]
 
@@ -86,9 +87,7 @@ def as_usual(
 def _of_two(frame: pd.DataFrame, feature: Feature, near: Callable[[], bool], first_row: int) -> pd.DataFrame:
     """The frame with other whole numbers in a column of 0 and 1 clamped to these, and a warning where there are any."""
     series = frame[feature.name]
-    if not (pd.api.types.is_numeric_dtype(series.dtype) or is_text(series)):
-        return frame
-    values = np.asarray(pd.to_numeric(series, errors="coerce"), dtype=np.float64)
+    values = _numbers(series)
     odd = np.isfinite(values) & (values == np.rint(values)) & (values != 0) & (values != 1)
     if not odd.any() or np.isinf(values).any() or not near():
         return frame  # and its reader refuses the first cell that is neither
@@ -101,6 +100,15 @@ def _of_two(frame: pd.DataFrame, feature: Feature, near: Callable[[], bool], fir
         stacklevel=6,
     )
     return with_columns(frame, {feature.name: inferred(series.astype(object).where(~odd, clamped))})
+
+
+def _numbers(series: pd.Series) -> np.ndarray:
+    """The numbers in a column, [n]; NaN for missing cells, dates, durations and whatever else pandas counts in ticks."""
+    if not pd.api.types.is_numeric_dtype(series.dtype):
+        cells = series.astype(object)
+        series = cells.where([isinstance(c, (str, Number)) and not isinstance(c, np.timedelta64) for c in cells], None)
+    values = np.asarray(pd.to_numeric(series, errors="coerce"), dtype=np.float64)
+    return np.where(is_missing(series), np.nan, values)
 
 
 def _without_place(feature: Feature, series: pd.Series, *, missing: bool, unknown: bool) -> np.ndarray:

@@ -27,8 +27,10 @@ def is_estimator(value: Any) -> bool:
 def numbers_of(found: Any, what: str) -> np.ndarray:
     """What a model has said, as float64."""
     try:
+        if np.asarray(found).dtype.kind in "cmM":  # NumPy would drop the imaginary part, or count ticks
+            raise TypeError
         return np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         raise SmileError(
             f"The model's {what} are not numbers; give a model that says one number or two a row, or one a class."
         ) from None

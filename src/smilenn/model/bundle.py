@@ -126,10 +126,13 @@ def _made(
     import torch
 
     from smilenn.model.answers import is_estimator
-    from smilenn.model.fitted_backbone import rebuild_fitted
+    from smilenn.model.fitted_backbone import KIND, rebuild_fitted
 
     if backbone is None or isinstance(backbone, torch.nn.Module):
         return backbone
+    kept = description.get("backbone")
+    if isinstance(kept, Mapping) and kept.get("kind") == KIND and not is_estimator(backbone):
+        raise SmileError(f"{where} was saved with an estimator as its backbone; give the fitted estimator itself.")
     try:
         domain, embedding = Domain.from_json(description["domain"]), int(description["embedding"])
         if is_estimator(backbone):
