@@ -81,6 +81,6 @@ def test_a_time_limit_holds_without_rules():
     y = np.digitize(X[:, 0] + X[:, 1] ** 2, [0.5, 1, 2])
     begun = process_time()  # of the processor: other work on the machine takes none of it
     model = SmileClassifier(time_limit=3, random_state=0).fit(X, y)
-    assert process_time() - begun < 6 and model.timed_out_
+    assert process_time() - begun < 6 and model.cut_short_
     small = SmileRegressor(**FEW).fit(*table())
-    assert not small.timed_out_
+    assert small.cut_short_ == ()

@@ -37,6 +37,7 @@ from smilenn.estimators.trend import TrendWarning
 from smilenn.model.folder import without_infinities
 from smilenn.progress import Progress, display, duration
 from smilenn.report.standing import Standing, measured, spaced, steps_of
+from smilenn.train.cut import cut_to_json
 from smilenn.train.settings import numbered
 from smilenn.train.state import CheckpointError
 
@@ -129,7 +130,8 @@ def standing(
     rows = rows if estimator.time_limit is None else rows[spaced(len(rows))]
     output = estimator.outputs(frame.iloc[rows]).reshape(len(rows), -1)
     numbers = measured(target.task, target.outputs.names, target.y[rows], output, target.y[~in_test])
-    return Standing(len(rows), True, steps_of(estimator.history_), numbers, estimator.time_limit)
+    steps, cut = steps_of(estimator.history_), estimator.cut_short_
+    return Standing(len(rows), True, steps, numbers, estimator.time_limit, cut=cut)
 
 
 def keep(
@@ -212,6 +214,7 @@ def fit_record(request: Request, estimator: SmileRegressor | SmileClassifier, te
         "held_out_rows": tested,
         "quality": {} if estimator.quality_ is None else dict(estimator.quality_.numbers),
         "steps": steps_of(estimator.history_),
+        "cut_short": cut_to_json(estimator.cut_short_),
         "training_seconds": estimator.seconds_,
         "model": str(request.out),
     }

@@ -89,6 +89,7 @@ def judgement_text(estimator: SmileRegressor | SmileClassifier) -> str:
 def headline(estimator: SmileRegressor | SmileClassifier) -> list[str]:
     """The verdict in one line, and a counterexample as a table below it."""
     verdict, but, unit = estimator.verdict_, but_words(estimator), unit_words(estimator)
+    more = [f"{_capital(but.removeprefix(', but '))}."] if but else []  # "but" is for verdicts that are good
     match verdict:
         case Proved(certificate=name) if name:
             held = "his holds for every input in the domain, whatever the backbone does."
@@ -99,11 +100,11 @@ def headline(estimator: SmileRegressor | SmileClassifier) -> list[str]:
         case Violated(counterexample=Counterexample() as example):
             names = [output_words(estimator.outputs_, name) for name in estimator.net_.outputs]
             named = {name: example.outputs[:, i] for i, name in enumerate(names)}
-            failed = f"Violated{but}: {example.row} fails by {example.violation:.6g}{unit} (* differs):"
-            return [failed, inputs_table(example.x, estimator.domain_, named)]
+            failed = f"Violated: {example.row} fails by {example.violation:.6g}{unit} (* differs):"
+            return [failed, inputs_table(example.x, estimator.domain_, named), *more]
         case Unknown() if math.isfinite(verdict.bound):
-            return [f"Not certified{but}: a rule may be violated by at most {shown_bound(verdict.bound)}{unit}."]
-    return [f"Not certified, and no bound was checked{but}."]
+            return [f"Not certified: a rule may be violated by at most {shown_bound(verdict.bound)}{unit}.", *more]
+    return ["Not certified, and no bound was checked.", *more]
 
 
 def certificate_lines(estimator: SmileRegressor | SmileClassifier, certificate: Certificate) -> list[str]:

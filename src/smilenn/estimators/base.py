@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from smilenn.model.net import SmileNet
+    from smilenn.train.cut import Cut
     from smilenn.train.recipes import Design
     from smilenn.train.restarts import Trained
 
@@ -217,7 +218,7 @@ class SmileEstimator(VerdictMixin, Parameters):
             self.domain_, self.claims_, self.outside_, self.columns_ = domain, claims, outside, columns
             self.net_, self.history_, self.outputs_ = chosen.net, chosen.history, target.outputs
             self.seed_, self.seconds_, self.interrupted_ = trained.seed, chosen.seconds, chosen.interrupted
-            self.timed_out_ = chosen.timed_out  # not saved: a folder's history says what was done
+            self.cut_short_ = chosen.cut
             seen = [] if read.likeness is None else [read.likeness.sentence()]
             self.image_, self.reasons_ = read.image, " ".join([*implied, *seen, trained.reasons]) + scaled_note(frame)
             self.target_name_, self.target_units_, self.fill_ = read.target_name, target.units, read.fill
@@ -387,7 +388,7 @@ class SmileEstimator(VerdictMixin, Parameters):
     history_: list[dict[str, Any]]
     outside_: OutOfBounds
     seed_: int
-    timed_out_: bool
+    cut_short_: Cut
     target_name_: str
     n_features_in_: int
     n_iter_: int

@@ -285,7 +285,7 @@ def _describe(
     """What `fit` sets beside network and claims."""
     estimator.history_, estimator.fill_, estimator.usual_ = [], {}, {}
     estimator.seed_, estimator.n_iter_, estimator.n_features_in_ = 0, trees, frame.shape[1]
-    estimator.interrupted_, estimator.seconds_ = False, 0.0
+    estimator.interrupted_, estimator.seconds_, estimator.cut_short_ = False, 0.0, ()
     estimator.reasons_ = f"The {trees} trees of a fitted {type(model).__name__}, converted; {compared}."
     if named:
         estimator.feature_names_in_ = np.array(frame.columns, dtype=object)

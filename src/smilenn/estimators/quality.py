@@ -18,7 +18,7 @@ IN_TIME = 2_000  # rows that are measured where a time limit has to be kept
 
 
 class QualityWarning(UserWarning):
-    """The fitted model is worth no more than a constant, whatever is certified of it."""
+    """The fitted model is worth no more than a constant, whatever is certified of it, or a time limit cut it short."""
 
 
 def warn_of_shortfall(quality: Standing) -> None:
@@ -42,4 +42,5 @@ def quality_of(
     numbers = measured(estimator.task, estimator.outputs_.names, y[chosen], output, seen)
     apart = None if foreign is not None and foreign.given else bool(held.any())
     steps = steps_of(estimator.history_)
-    return Standing(len(chosen), apart, None if foreign and not steps else steps, numbers, estimator.time_limit)
+    steps_known = None if foreign and not steps else steps
+    return Standing(len(chosen), apart, steps_known, numbers, estimator.time_limit, cut=estimator.cut_short_)

@@ -158,7 +158,8 @@ def load(
         gone = dict(learned.get("left_out", {}))
         estimator.left_out_ = {printable(str(name)): printable(str(why)) for name, why in gone.items()}
         quality = learned.get("quality")
-        estimator.quality_ = None if quality is None else Standing.from_json(quality)
+        estimator.quality_ = found = None if quality is None else Standing.from_json(quality)
+        estimator.cut_short_ = () if found is None else found.cut
         first = {"task": model.get("task", ""), **learned}  # as version 1 had it
         take_table(estimator, model.get("table", first), net.outputs)
         stated = estimator.lower(estimator.all_properties())

@@ -183,7 +183,7 @@ def _estimator(
     if classes is not None:
         estimator.classes_ = classes
     estimator.fill_, estimator.usual_, estimator.target_name_ = {}, {}, ""
-    estimator.history_, estimator.quality_, estimator.interrupted_ = [], None, False
+    estimator.history_, estimator.quality_, estimator.interrupted_, estimator.cut_short_ = [], None, False, ()
     estimator.reasons_ = "A given network, cut to a box around the middle of its own answers over the protected values."
     estimator.seed_, estimator.seconds_ = 0, perf_counter() - start
     estimator.claims_ = estimator.lower(estimator.all_properties())

@@ -302,8 +302,8 @@ def _standing(model: Reported, rows: Rows | None, output: np.ndarray | None, hel
     if rows is None or rows.y is None or output is None or not held_out:
         return model.quality_
     numbers = measured(model.task, model.outputs_.names, rows.y, output, rows.y)
-    limit = None if model.quality_ is None else model.quality_.limit
-    return Standing(len(rows), True, steps_of(model.history_), numbers, limit)
+    limit, cut = (None, ()) if (kept := model.quality_) is None else (kept.limit, kept.cut)
+    return Standing(len(rows), True, steps_of(model.history_), numbers, limit, cut=cut)
 
 
 def _thinned(rows: Rows) -> Rows:

@@ -87,7 +87,7 @@ class Reference:
         """What is known of the rules it was fitted with, and whether it would have gone on."""
         certified = other.certificate_ is not None and other.certificate_.accepted
         known = NO_RULE if self.eps is None else "certified" if certified else other.verdict_.status
-        return f"{known}, stopped by its time limit" if other.timed_out_ else known
+        return f"{known}, stopped by its time limit" if other.cut_short_ else known
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,8 @@
     classes       accuracy, AUC of two, log loss          log loss and accuracy no better than a constant's, AUC ≤ 0.55
 
 The constant is the best one on the rows that were learned from. A rule is easily certified of a model that has learned
-nothing, so what is no better than a constant, or was never trained, is said in the same breath as "certified".
+nothing, so what is no better than a constant, or was never trained, is said in the same breath as "certified"; and so
+is what a time limit has cut short.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from scipy.stats import rankdata
 from smilenn.errors import printable
 from smilenn.progress import duration
 from smilenn.report.quality import idle, measures
+from smilenn.train.cut import Cut, cut_from_json, cut_sentence, cut_to_json
 
 NOTHING_LEARNED = 0.05  # R² below which a model is called hardly better than a constant
 GUESSING = 0.55  # AUC up to which two classes are hardly told apart
@@ -34,8 +36,8 @@ class Standing:
 
     `held_out` and `steps` are None of a model that somebody else has trained: on which rows is not known. `numbers` has
     the model's measures and, as ``constant_…``, those of the best constant. `limit` is the time limit of training in
-    seconds, where it had one. `weights` is the digest of the network that was measured (`smilenn.model.whole`); an
-    empty one is of a folder that has none.
+    seconds, where it had one, and `cut` what that has cut short. `weights` is the digest of the network that was
+    measured (`smilenn.model.whole`); an empty one is of a folder that has none.
     """
 
     rows: int
@@ -44,16 +46,16 @@ class Standing:
     numbers: Mapping[str, float]
     limit: float | None = None
     weights: str = ""
+    cut: Cut = ()
 
     @property
     def shortfall(self) -> str:
-        """Why the model is worth no more than a constant, as part of a sentence; empty where it is."""
+        """Why the model is worth no more than a constant, or what the time limit cut short, as part of a sentence."""
         if self.steps == 0:
             return f"no training step was completed ({self.short})"
-        if self._no_better():
-            constant = "predicting the mean" if "r2" in self.numbers else "a constant"
-            return f"the model is no better than {constant}: {self.short}"
-        return ""
+        constant = "predicting the mean" if "r2" in self.numbers else "a constant"
+        worse = [f"the model is no better than {constant}: {self.short}"] if self._no_better() else []
+        return ", and ".join([*worse, *filter(None, [cut_sentence(self.cut)])])
 
     @property
     def short(self) -> str:
@@ -79,7 +81,9 @@ class Standing:
         remedy = "loosen a rule (a larger ε), or train for more epochs"
         if self.steps is None:
             remedy = "loosen the rule (a larger ε), or give a better model"
-        if self.limit is not None:
+        if self.cut:
+            remedy = "give training more time, or loosen a rule (a larger ε)"
+        elif self.limit is not None:
             remedy = (
                 f"training had at most {duration(self.limit)} (its time limit); "
                 "give it more if it took so long, or loosen a rule (a larger ε)"
@@ -117,7 +121,8 @@ class Standing:
         limit = {} if self.limit is None else {"limit": self.limit}
         weights = {"weights": self.weights} if self.weights else {}
         found = {"rows": self.rows, "held_out": self.held_out, "steps": self.steps, "numbers": dict(self.numbers)}
-        return found | limit | weights
+        cut = {"cut_short": cut_to_json(self.cut)} if self.cut else {}
+        return found | limit | cut | weights
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Standing:
@@ -131,6 +136,7 @@ class Standing:
             numbers,
             None if limit is None else float(limit),
             str(data.get("weights", "")),
+            cut_from_json(data.get("cut_short", ())),
         )
         found.sentence()  # a measure that is missing is found here, not when a report is written
         return found

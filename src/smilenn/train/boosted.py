@@ -77,21 +77,22 @@ def boosters(
     if not signs or task.folds is None or not fits_members(net, kind):
         return Fitted(NAME)
     groups = min(task.folds.shape[1], next((many for rows, many in GROUPS if len(task.x) <= rows), 1))
-    found = []
+    found, partly = list[tuple[Branch, ...]](), 0
     for made in _made(net, task, kind, signs, groups, seconds):
         if made is None:
             return Fitted(NAME)
-        found.append(made)
+        found.append(made[0])
+        partly += made[1]
         told(len(found), groups)
     if isinstance(kind, Quantiles) and found:
         hold_apart_(net, task, kind, found)
-    return Fitted(NAME, tuple(found))
+    return Fitted(NAME, tuple(found), groups, partly)
 
 
 def _made(
     net: SmileNet, task: Training, kind: LossKind, signs: Sequence[Directions], groups: int, seconds: float | None
-) -> Iterator[tuple[Branch, ...] | None]:
-    """The branches of every group in order: a task each on a cluster, unless `seconds` say how many trees there are."""
+) -> Iterator[Made | None]:
+    """Every group in order: a task each on a cluster, unless `seconds` say how many trees there are."""
     assert task.folds is not None
     u, held = net.scale(task.x).cpu().numpy(), task.folds.cpu().numpy()
     done, pool = 0, current()
@@ -111,7 +112,7 @@ def _made(
         yield _group(net, task, kind, signs, u, held[:, g], left, _Place(g, task.seed))
 
 
-def _shared(common: tuple[Any, ...], group: int) -> tuple[Branch, ...] | None:
+def _shared(common: tuple[Any, ...], group: int) -> Made | None:
     net, task, kind, signs, u = common
     return _group(net, task, kind, signs, u, task.folds[:, group].cpu().numpy(), None, _Place(group, task.seed))
 
@@ -146,6 +147,10 @@ Size = tuple[int, int, float]
 """Leaves of a tree, the least rows of a leaf, and the weight of the squares of its values."""
 
 
+Made = tuple[tuple[Branch, ...], bool]
+"""The branches of a group, and whether the time ended the growth of their trees."""
+
+
 @dataclass(frozen=True)
 class _Place:
     """Which group a booster is for, and the seed of all."""
@@ -169,14 +174,14 @@ def _group(
     held: np.ndarray,
     seconds: float | None,
     place: _Place,
-) -> tuple[Branch, ...] | None:
-    """The branches of a group; None where its rows have one class only."""
+) -> Made | None:
+    """One group; None where its rows have one class only."""
     if isinstance(kind, Quantiles):
         return _quantile_group(net, task, kind, signs, u, held, seconds, place)
     if apart(kind, signs):
         return _class_group(net, task, signs, u, held, seconds, place)
     weight = None if task.weight is None else task.weight.cpu().numpy()
-    made = []
+    made, late = list[Branch](), False
     fits = 1 if kind == "ce" else len(signs)
     for t in range(fits):
         table = Table.of(net.domain, u, signs[t])
@@ -187,10 +192,10 @@ def _group(
             return None
         tried = [_booster(kind, t, table, place, size) for size in place.sizes(kind, len(u), seconds is not None)]
         for model in tried:
-            _fit(model, table.x, y, weight, held, None if seconds is None else seconds / fits)
+            late |= _fit(model, table.x, y, weight, held, None if seconds is None else seconds / fits)
         model = max(tried, key=lambda one: max(one.validation_score_))
         made.append(_branch(net, model, table, kind, t, f"{NAME}{place.group}" + ("" if fits == 1 else f"_{t}")))
-    return tuple(made)
+    return tuple(made), late
 
 
 def _misses_a_class(y: np.ndarray, weight: np.ndarray | None, held: np.ndarray) -> bool:
@@ -207,24 +212,22 @@ def _class_group(
     held: np.ndarray,
     seconds: float | None,
     place: _Place,
-) -> tuple[Branch, ...] | None:
-    """The branches of a group whose classes have boosters of their own, which learn together."""
+) -> Made | None:
+    """A group whose classes have boosters of their own, which learn together."""
     weight = None if task.weight is None else task.weight.cpu().numpy()
     tables, y = [Table.of(net.domain, u, own) for own in signs], target_of(net, task, "ce", 0)
     if not all(table.columns for table in tables) or _misses_a_class(y, weight, held):
         return None
-    tried = []
+    tried, late = list[Together](), False
     for size in place.sizes("ce", len(u), seconds is not None, signed=True):
         each = [_booster("mse", t, table, place, size) for t, table in enumerate(tables)]
         together = Together(each, [table.x for table in tables], y, unequal(weight), held, PATIENCE)
-        _grow(together.grow, seconds)
+        late |= _grow(together.grow, seconds)
         tried.append(together)
     best = min(tried, key=lambda one: min(one.losses))
     best.cut()
-    return tuple(
-        _branch(net, model, table, "ce", t, f"{NAME}{place.group}_{t}")
-        for t, (model, table) in enumerate(zip(best.boosters, tables, strict=True))
-    )
+    each = enumerate(zip(best.boosters, tables, strict=True))
+    return tuple(_branch(net, own, table, "ce", t, f"{NAME}{place.group}_{t}") for t, (own, table) in each), late
 
 
 def _quantile_group(
@@ -236,8 +239,8 @@ def _quantile_group(
     held: np.ndarray,
     seconds: float | None,
     place: _Place,
-) -> tuple[Branch, ...] | None:
-    """The branches of a group: one booster for the coordinate that moves all quantiles, and zeros."""
+) -> Made | None:
+    """A group of quantiles: one booster for the coordinate that moves all quantiles, and zeros."""
     shift = shift_of(net)
     assert shift is not None
     table = Table.of(net.domain, u, signs[shift])
@@ -246,10 +249,10 @@ def _quantile_group(
     weight = None if task.weight is None else task.weight.cpu().numpy()
     y = (task.y[:, 0] / net.output_scale[0]).cpu().numpy()
     model = _booster("mse", shift, table, place, place.sizes("mse", len(u), seconds is not None)[0])
-    _fit(model, table.x, y, weight, held, seconds)
+    late = _fit(model, table.x, y, weight, held, seconds)
     made = [steady(f"{NAME}{place.group}_{t}", table.coordinates) for t in range(len(signs))]
     made[shift] = _branch(net, model, table, kind, shift, f"{NAME}{place.group}_{shift}")
-    return tuple(made)
+    return tuple(made), late
 
 
 def target_of(net: SmileNet, task: Training, kind: LossKind, t: int) -> np.ndarray:
@@ -345,8 +348,10 @@ def _booster(kind: LossKind, t: int, table: Table, place: _Place, size: Size) ->
 
 def _fit(
     model: Any, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None, held: np.ndarray, seconds: float | None
-) -> None:
-    """Fit on rows that are not held, and keep the trees up to where those that are held are predicted best."""
+) -> bool:
+    """Fit on rows that are not held, and keep the trees up to where those that are held are predicted best; whether
+    the time ended the growth.
+    """
     weight = unequal(weight)
     own = None if weight is None else weight[~held]
     kept = {"X_val": x[held], "y_val": y[held], "sample_weight_val": None if weight is None else weight[held]}
@@ -358,17 +363,18 @@ def _fit(
             model.fit(x[~held], y[~held], sample_weight=own, **kept)
         return model.n_iter_
 
-    _grow(grow, seconds)
+    late = _grow(grow, seconds)
     best = int(np.argmax(model.validation_score_))  # entry 0 is the constant
     del model._predictors[max(1, best) :]
+    return late
 
 
-def _grow(grow: Callable[[int], int], seconds: float | None) -> None:
-    """Have boosters grown as far as their kept rows and the time allow."""
-    if seconds is None:
-        grow(MOST)
-    else:
-        grow_within(grow, MOST, seconds, perf_counter)
+def _grow(grow: Callable[[int], int], seconds: float | None) -> bool:
+    """Have boosters grown as far as their kept rows and the time allow; whether it was the time."""
+    if seconds is not None:
+        return grow_within(grow, MOST, seconds, perf_counter)
+    grow(MOST)
+    return False
 
 
 def unequal(weight: np.ndarray | None) -> np.ndarray | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from smilenn.model.select import select
 from smilenn.train.encoded import seen
-from smilenn.train.phases import Training, finite_step
+from smilenn.train.phases import Training, finite_step, in_part
 from smilenn.train.state import State, rngs
 
 
@@ -36,4 +36,4 @@ def boxed_epoch(state: State, task: Training) -> dict[str, Any]:
         losses.append(float(loss.detach()) / 2)
         if task.over():
             break
-    return {"loss": float(np.mean(losses))}
+    return {"loss": float(np.mean(losses)), **in_part(len(losses), len(batches))}

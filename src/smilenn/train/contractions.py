@@ -33,7 +33,7 @@ from smilenn.train.config import Config
 from smilenn.train.encoded import seen
 from smilenn.train.halves import PARTS, halved_backward, pays
 from smilenn.train.losses import Decides
-from smilenn.train.phases import Training, finite, finite_step
+from smilenn.train.phases import Training, finite, finite_step, in_part
 from smilenn.train.recorded import Recorded
 from smilenn.train.state import State, rngs
 
@@ -81,7 +81,7 @@ def _epoch(state: State, task: Training, step: Step) -> dict[str, Any]:
             break
     found = [float(one) for one in losses]
     finite(max(found, key=abs))
-    return {"loss": float(np.mean(found))}
+    return {"loss": float(np.mean(found)), **in_part(len(found), len(batches))}
 
 
 def _theta(net: SmileNet, config: Config) -> float:

@@ -33,7 +33,7 @@ from smilenn.train.apart import Every, apart
 from smilenn.train.augment import GENTLE, USUAL, changed, drawn_for
 from smilenn.train.encoded import seen
 from smilenn.train.losses import Decides
-from smilenn.train.phases import Training, finite, finite_step
+from smilenn.train.phases import Training, finite, finite_step, in_part
 from smilenn.train.recorded import Recorded
 from smilenn.train.state import State, rngs
 
@@ -110,7 +110,7 @@ def _epoch(state: State, task: Training, step: Step) -> dict[str, Any]:
             break
     found = [float(loss) for loss in losses]
     finite(max(found, key=abs))
-    return {"loss": float(np.mean(found))}
+    return {"loss": float(np.mean(found)), **in_part(len(found), len(batches))}
 
 
 def _class_step(state: State, task: Training) -> Step:

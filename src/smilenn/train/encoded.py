@@ -31,7 +31,7 @@ from smilenn.model.net import SmileNet
 from smilenn.train.backward_members import MembersBackward, has_fixed_box
 from smilenn.train.config import Config
 from smilenn.train.ensemble import Ensemble
-from smilenn.train.phases import Training, finite, finite_step
+from smilenn.train.phases import Training, finite, finite_step, in_part
 from smilenn.train.state import State, rngs
 
 UNITS = 3.0  # times the learning rate, for curved units
@@ -57,7 +57,7 @@ def encoded_epoch(state: State, task: Training) -> dict[str, Any]:
             break
     if state.ensemble is not None:
         state.ensemble.write_()
-    return {"loss": totals[0] / totals[1]}
+    return {"loss": totals[0] / totals[1], **in_part(int(totals[1]), len(batches))}
 
 
 def _written(state: State, config: Config) -> MembersBackward | None:

@@ -28,6 +28,7 @@ from smilenn.provers.tree.tree import Trees
 from smilenn.train.boosted import Directions
 from smilenn.train.clock import Clock
 from smilenn.train.config import Config
+from smilenn.train.cut import Cut
 from smilenn.train.deploy import deploy
 from smilenn.train.generator import Generator
 from smilenn.train.held import folded
@@ -49,8 +50,8 @@ class Fit:
 
     `held_out` is the task loss, as a share of the constant's, on rows that chose the network: those kept from training,
     or the training rows where none were. `chosen` says which kinds of networks an ensemble ended with. `interrupted`
-    says that training did not run to its end, `timed_out` that its time limit ended it. `trees` are those of the proof:
-    a certificate starts from them.
+    says that Ctrl-C ended training, `cut` what its time limit has cut short, where it ran on. `trees` are those of the
+    proof: a certificate starts from them.
     """
 
     net: SmileNet
@@ -61,7 +62,7 @@ class Fit:
     held_out: float = math.nan
     chosen: str = ""
     trees: Trees = field(default_factory=Trees, repr=False)
-    timed_out: bool = False
+    cut: Cut = ()
 
 
 def fit(
@@ -126,7 +127,6 @@ def fit(
         within=Within(tuple(spare), loss, taken),
     )
     interrupted = _trained(run, boosted, loss)
-    late = clock.over()
     run.restore_best()
     net.eval()
     if config.repair and claims and run.state.best is None and not interrupted:
@@ -136,7 +136,8 @@ def fit(
     trees = Trees({key: tree for generator in task.generators for key, tree in generator.trees.items()})
     trees.cases |= cases
     verdict = prove_claims(net, stated, time_limit=limit, trees=trees) if claims else None
-    return Fit(net, verdict, run.state.history, clock.elapsed(), interrupted, _judged(run), run.chosen, trees, late)
+    cut = () if interrupted else run.cut
+    return Fit(net, verdict, run.state.history, clock.elapsed(), interrupted, _judged(run), run.chosen, trees, cut)
 
 
 def _judged(run: Run) -> float:

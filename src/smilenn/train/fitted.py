@@ -16,10 +16,16 @@ from smilenn.model.encoders import Branch
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Branches of one kind, a list for every group, each with all outputs of the network in order; none: no member."""
+    """Branches of one kind, a list for every group, each with all outputs of the network in order; none: no member.
+
+    Of boosted trees `planned` is how many groups there were to be, and `partly` in how many of those that there are a
+    time limit ended the growth; both are zero of other members, and where no trees fit the outputs.
+    """
 
     name: str
     groups: tuple[tuple[Branch, ...], ...] = ()
+    planned: int = 0
+    partly: int = 0
 
     def outputs(self, group: int, u: torch.Tensor) -> torch.Tensor:
         """e [B, o] of a group at u [B, m]."""

@@ -15,16 +15,18 @@ from collections.abc import Callable
 FIRST, TIMES = 4, 3
 
 
-def grow_within(grow: Callable[[int], int], most: int, seconds: float, now: Callable[[], float]) -> None:
+def grow_within(grow: Callable[[int], int], most: int, seconds: float, now: Callable[[], float]) -> bool:
     """Have `grow` bring the trees to a number, again and again; it returns how many there are, fewer if it has stopped.
 
-    `now` is the clock. Whatever `seconds` are, the first piece is grown: a booster without a tree is nothing.
+    `now` is the clock. Whatever `seconds` are, the first piece is grown: a booster without a tree is nothing. Returns
+    whether the clock ended the growth.
     """
     until, trees, piece = now() + seconds, 0, min(FIRST, most)
     while piece:
         begun = now()
         trees += piece
         if grow(trees) < trees:
-            return
+            return False
         affordable = int((until - now()) * piece / max(now() - begun, 1e-9))
         piece = 0 if 2 * affordable < piece else min(affordable, TIMES * trees, most - trees)
+    return trees < most

@@ -116,6 +116,11 @@ class Training:
         return f, y, self.weight if self.validation is None else None
 
 
+def in_part(steps: int, batches: int) -> dict[str, float]:
+    """For the record of an epoch: the share of its batches after which the limit ended it; nothing of a whole one."""
+    return {"part": steps / batches} if steps < batches else {}
+
+
 def pretrain_epoch(state: State, task: Training) -> dict[str, Any]:
     """One epoch on all four pathways."""
     net, rng, totals = state.net, rngs(task.seed, "pretrain", state.unit), np.zeros(2)

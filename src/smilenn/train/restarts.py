@@ -11,7 +11,7 @@ import copy
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -26,6 +26,7 @@ from smilenn.clusters.task import ClusterError
 from smilenn.model.net import SmileNet
 from smilenn.progress import Progress
 from smilenn.train.around import cut_words, surrounded
+from smilenn.train.cut import Part
 from smilenn.train.fit import MIN_PROOF_SECONDS, Fit, fit
 from smilenn.train.health import DeadAuxiliaries
 from smilenn.train.held import held_out, kept_rows
@@ -59,6 +60,10 @@ class Trained:
         verdict = self.fit.verdict
         return (0 if verdict is None else RANK[verdict.status], self.fit.held_out)
 
+    def with_cut(self, part: Part) -> Trained:
+        """The same run, which says so where the time limit has cut this part short."""
+        return replace(self, fit=replace(self.fit, cut=(*self.fit.cut, part))) if part.short else self
+
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
@@ -88,10 +93,13 @@ def best_run(
     runs = _Runs(task, labelled, settings, callback, checkpoint, start)
     best: Trained | None = None
     failure: DeadAuxiliaries | None = None
-    done = 0
+    done, whole, undone = 0, 0, 0
     runs.share()
     for i, seed in enumerate(runs.seeds):
-        if done == settings.restarts or (done and runs.over(i)):
+        if done == settings.restarts:
+            break
+        if done and runs.over(i):
+            undone = 0 if runs.interrupted else settings.restarts - done
             break
         try:
             found = runs.found(i, seed, settings.restarts - done)
@@ -99,7 +107,7 @@ def best_run(
             logger.warning("run %d of %d failed: %s", i + 1, len(runs.seeds), error)
             failure = error
             continue
-        done += 1
+        done, whole = done + 1, whole + (not found.fit.cut)
         if best is None or found.rank < best.rank:
             best = found
         if found.fit.interrupted:
@@ -107,7 +115,7 @@ def best_run(
     if best is None:
         assert failure is not None  # restarts ≥ 1
         raise failure
-    return best
+    return best.with_cut(Part("restarts", done if best.fit.cut else whole, done + undone))
 
 
 class _Runs:

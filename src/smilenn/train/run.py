@@ -31,6 +31,7 @@ from smilenn.train.boxed import boxed_epoch
 from smilenn.train.clock import Clock
 from smilenn.train.contractions import contraction_epoch, has_contractions, settle, spread
 from smilenn.train.curved import Units, merge_
+from smilenn.train.cut import Cut, Part
 from smilenn.train.distances import SETTLE_ROWS, distance_epoch, has_distances, learn_in_float32, recentre
 from smilenn.train.encoded import encoded_epoch, keep_best, parameter_groups
 from smilenn.train.ensemble import Ensemble
@@ -76,6 +77,7 @@ class Run:
         self.posttraining: Clock | None = None
         self.held_out, self.chosen = math.nan, ""
         self.fitted: tuple[Fitted, ...] = ()
+        self.cut: Cut = ()
         members = None if net.encoder is None or not net.encoder.groups else Ensemble(net.encoder)
         if members is not None and clock.left() > 0:
             members.keep(net.scale(task.x))
@@ -133,6 +135,7 @@ class Run:
 
         limit = None if self.clock.limit is None else TREES_SHARE * self.clock.limit
         trees = boosters(self.net, self.task, loss, signs, limit, told)
+        self._note(Part("trees", len(trees.groups), trees.planned, trees.partly))
         self.fitted = trees, linear_members(self.net, self.task, loss, signs)
 
     def train(self) -> None:
@@ -146,11 +149,28 @@ class Run:
         while self.state.phase == "posttrain":
             self._posttrain()
 
+    def _ends(self, done: bool, what: str, planned: int) -> bool:
+        """Whether a phase ends here: its work is done, or the time limit is over, which is noted.
+
+        An epoch that the limit has ended in the middle is noted even if it was the last, or the last that patience
+        waited for. Posttraining is not where a proved state is kept, or where training itself was cut short.
+        """
+        late, state = self.clock.over(), self.state
+        broken = late and state.unit > 0 and "part" in state.history[-1]
+        spared = what == "posttraining" and (state.best is not None or self.cut != ())
+        if late and (broken or not done) and not spared:
+            self._note(Part(what, state.unit, planned, int(broken)))
+        return done or late
+
+    def _note(self, part: Part) -> None:
+        self.cut += (part,) if part.short else ()
+
     def _pretrain(self) -> None:
         """One epoch of pretraining, or what follows its last."""
         state, config = self.state, self.task.config
         stalled = config.pretrain_patience is not None and state.stall >= config.pretrain_patience
-        if self.warm or state.unit >= config.pretrain_epochs or stalled or self.clock.over():
+        done = self.warm or state.unit >= config.pretrain_epochs or stalled
+        if self._ends(done, "pretraining", config.pretrain_epochs):
             self._begin_training()
         else:
             self._done(pretrain_epoch(state, self.task), config.pretrain_epochs)
@@ -158,7 +178,7 @@ class Run:
     def _train(self) -> None:
         """One epoch of training, and a look whether its state is proved."""
         state, task, config = self.state, self.task, self.task.config
-        if state.unit >= config.epochs or self.clock.over():
+        if self._ends(state.unit >= config.epochs, "epochs", config.epochs):
             state.enter("posttrain" if task.generators else "done")
             return
         record = train_epoch(state, task)
@@ -170,7 +190,8 @@ class Run:
         """One round of posttraining; the last, once it is proved."""
         state, config = self.state, self.task.config
         self.posttraining = self.posttraining or Clock(config.posttrain_seconds)
-        if state.unit >= config.posttrain_rounds or not self.posttraining.left() or self.clock.over():
+        done = state.unit >= config.posttrain_rounds or not self.posttraining.left()
+        if self._ends(done, "posttraining", config.posttrain_rounds):
             state.enter("done")
             return
         record, proved = posttrain_round(state, self.in_time())
@@ -185,7 +206,7 @@ class Run:
             self._begin_encoded()
         while state.phase == "train":
             patient = config.patience is None or state.stall < config.patience
-            if state.unit >= config.epochs or not patient or self.clock.over():
+            if self._ends(state.unit >= config.epochs or not patient, "epochs", config.epochs):
                 self.finish_encoded()
                 state.enter("done")
             else:
