@@ -103,7 +103,7 @@ def _of_two(frame: pd.DataFrame, feature: Feature, near: Callable[[], bool], fir
 
 
 def _numbers(series: pd.Series) -> np.ndarray:
-    """The numbers in a column, [n]; NaN for missing cells, dates, durations and whatever else pandas counts in ticks."""
+    """The numbers in a column, [n]; NaN for missing cells, dates, durations and what else pandas counts in ticks."""
     if not pd.api.types.is_numeric_dtype(series.dtype):
         cells = series.astype(object)
         series = cells.where([isinstance(c, (str, Number)) and not isinstance(c, np.timedelta64) for c in cells], None)
