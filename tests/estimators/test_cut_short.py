@@ -99,7 +99,7 @@ def test_patience_cuts_nothing_short(over_after):
     over_after(10**9)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = fitted(properties=[Bounded(-100, 100)], config=Config(patience=3))
+        model = fitted(properties=[Bounded(-100, 100)], config=Config(epochs=300, patience=3))
     epochs = sum(record["phase"] == "train" for record in model.history_)
     assert 0 < epochs < 300 and model.cut_short_ == () and model.quality_.shortfall == ""
     assert "cut_short" not in model.quality_.to_json()
@@ -116,7 +116,7 @@ def test_a_limit_that_ends_when_patience_does_cuts_nothing_short(monkeypatch):
         return ends(self, done, what, planned)
 
     monkeypatch.setattr(Run, "_ends", late)
-    model = fitted(properties=[Bounded(-100, 100)], config=Config(patience=3))
+    model = fitted(properties=[Bounded(-100, 100)], config=Config(epochs=300, patience=3))
     assert ended and ended[0] < 300 and model.cut_short_ == ()
 
 
@@ -130,31 +130,33 @@ def test_a_number_of_epochs_and_a_model_to_start_from_cut_nothing_short(over_aft
     assert again.cut_short_ == ()
 
 
-def test_ctrl_c_has_its_own_words(over_after):
-    def stop(progress):
-        if progress.phase == "train":
-            raise KeyboardInterrupt
-
-    over_after(2)
-    model = SmileRegressor(properties=[Bounded(-100, 100)], **LIMITED).fit(X, Y, callback=stop)
-    assert model.interrupted_ and model.cut_short_ == () and model.quality_.shortfall == ""
-
-
-def test_trees_that_were_still_growing_are_groups_in_part(monkeypatch, over_after):
-    """Every look of theirs at the clock takes a second, and of their share each group has few."""
+@pytest.fixture
+def slow_trees(monkeypatch, over_after):
+    """Every look of trees at the clock takes a second, and of their share each group has few."""
     over_after(10**9)
     ticks = iter(range(10**9))
     monkeypatch.setattr("smilenn.train.boosted.perf_counter", lambda: float(next(ticks)))
+
+
+def test_trees_that_were_still_growing_are_groups_in_part(slow_trees):
     model = fitted(increasing=["x"], config=Config(epochs=1), time_limit=60)
     assert model.cut_short_ == (Part("trees", 4, 4, 4),)
     assert "4 of 4 groups of trees (4 only in part); more time" in model.quality_.shortfall
 
 
+def test_ctrl_c_has_its_own_words(slow_trees):
+    """Also where the limit has cut something short before."""
+
+    def stop(progress):
+        if progress.phase == "train":
+            raise KeyboardInterrupt
+
+    model = SmileRegressor(increasing=["x"], time_limit=60, random_state=0).fit(X, Y, callback=stop)
+    assert model.interrupted_ and model.cut_short_ == () and model.quality_.shortfall == ""
+
+
 @pytest.mark.parametrize("task", ["classes", "signed classes", "quantiles"])
-def test_trees_of_classes_and_quantiles_say_it_too(monkeypatch, over_after, task):
-    over_after(10**9)
-    ticks = iter(range(10**9))
-    monkeypatch.setattr("smilenn.train.boosted.perf_counter", lambda: float(next(ticks)))
+def test_trees_of_classes_and_quantiles_say_it_too(slow_trees, task):
     options = LIMITED | {"config": Config(epochs=1), "time_limit": 60}
     if task == "quantiles":
         model = SmileRegressor(quantiles=[0.1, 0.9], increasing=["x"], **options).fit(X, Y)
