@@ -3,14 +3,13 @@
 empty        every cell is missing
 constant     every cell is the same
 duplicate    the cells of another column, one by one
-identifier   texts that (nearly) all differ; whole numbers that all differ, in a column called id or like it
+identifier   texts that (nearly) all differ; whole numbers that name or count the rows (numbered.py)
 rare         texts of which none is frequent enough to be learned
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -18,16 +17,15 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain.cells import holds_names
+from smilenn.domain.numbered import numbered
 from smilenn.domain.rare import OTHER, least_rows, pooled
 from smilenn.domain.stray import stray_cell
 from smilenn.domain.table import labels
 from smilenn.domain.written import doubt
 
 DISTINCT, LEAST = 0.9, 30  # share of texts that differ in an identifier; rows from which one is told
-CALLED = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|rowid|row[\s_.-]?(number|num|no|id)|unnamed: \d+)$", re.I)
 MOST_WORDS = 20  # columns that a sentence names
-IDENTIFIER = "looks like an identifier"
-CAMEL = re.compile(r"[a-z](Id|ID)$")  # CustomerId
+IDENTIFIER, COUNTER = "looks like an identifier", "counts the rows"
 
 
 @dataclass(frozen=True)
@@ -87,13 +85,24 @@ def _why(name: str, series: pd.Series) -> str:
         return found
     if len(series) < LEAST:
         return ""
-    return IDENTIFIER if _identifies(name, present) else _rare(present)
+    told = numbered(name, present)
+    if told == "counter":
+        return COUNTER
+    return IDENTIFIER if told == "identifier" or _identifies(present) else _rare(present)
 
 
-def _identifies(name: str, present: pd.Series) -> bool:
-    """Whether cells look like names of their rows."""
-    if pd.api.types.is_integer_dtype(present):
-        return bool(CALLED.search(name) or CAMEL.search(name)) and present.is_unique
+def perhaps_identifier(name: str, series: pd.Series) -> str:
+    """One sentence on a column that may name its rows, '' on any other."""
+    if numbered(name, series.dropna()) != "perhaps":
+        return ""
+    return (
+        f"Column {name!r} holds another whole number in every row, as identifiers do, and is used as a number; if it "
+        "names its rows, drop it from X."
+    )
+
+
+def _identifies(present: pd.Series) -> bool:
+    """Whether texts look like names of their rows."""
     if not _names(present):
         return False
     texts = labels(present)

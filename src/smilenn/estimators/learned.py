@@ -1,6 +1,6 @@
 """The domain of a table as people have it, learned from its columns, with a warning for everything that is not obvious.
 
-    left out    columns that are empty, constant, repeated or identifiers (domain/idle.py)
+    left out    columns that are empty, constant, repeated, identifiers or row numbers (domain/idle.py)
     pooled      rare categories (domain/rare.py)
     dates       days since the first
 
@@ -18,7 +18,7 @@ import pandas as pd
 from smilenn.domain import Domain, Feature, Kind, idle_columns
 from smilenn.domain.cells import order_of, origin_of, read_cells
 from smilenn.domain.few import first_name
-from smilenn.domain.idle import constant
+from smilenn.domain.idle import constant, perhaps_identifier
 from smilenn.domain.rare import OTHER
 from smilenn.domain.table import labels
 from smilenn.domain.written import THOUSANDS, doubt, style_in
@@ -68,7 +68,8 @@ def learned(
 ) -> Domain:
     """The domain of a data frame; `named` are the columns that rules name, `image` says that columns are pixels."""
     options = as_pixels(frame, options) if image else options
-    idle = idle_columns(frame, {*named, *options.named})
+    asked = {*named, *options.named}
+    idle = idle_columns(frame, asked)
     for one in idle:
         warnings.warn(f"{one.sentence()} To keep it, declare its kind.", ColumnWarning, stacklevel=4)
     for name in (str(name) for name in frame.columns if name in named):
@@ -76,6 +77,9 @@ def learned(
             sentence = f"Column {name!r} {found}, and a rule names it: nothing can be learned of it from these rows."
             warnings.warn(sentence, ColumnWarning, stacklevel=4)
     kept = frame.drop(columns=[one.column for one in idle])
+    for name in (str(name) for name in kept.columns if name not in asked):
+        if sentence := perhaps_identifier(name, kept[name]):
+            warnings.warn(sentence, ColumnWarning, stacklevel=4)
     pool = {str(name) for name in kept.columns if name not in named} if unknown == "other" else set()
     domain = options.learned(kept, missing=missing == "indicator", pool=lambda name: name in pool)
     for sentence in notes(kept, domain, options.kinds or {}):
