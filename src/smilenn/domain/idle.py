@@ -2,7 +2,7 @@
 
 empty        every cell is missing
 constant     every cell is the same
-duplicate    the cells of another column, one by one
+duplicate    the cells of another column, one by one, whatever their type (twins.py)
 identifier   texts that (nearly) all differ; whole numbers that name or count the rows (numbered.py)
 rare         texts of which none is frequent enough to be learned
 """
@@ -13,7 +13,6 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from smilenn.domain.cells import holds_names
@@ -21,6 +20,7 @@ from smilenn.domain.numbered import numbered
 from smilenn.domain.rare import OTHER, least_rows, pooled
 from smilenn.domain.stray import stray_cell
 from smilenn.domain.table import labels
+from smilenn.domain.twins import twin, twins
 from smilenn.domain.written import doubt
 
 DISTINCT, LEAST = 0.9, 30  # share of texts that differ in an identifier; rows from which one is told
@@ -63,15 +63,16 @@ def idle_columns(frame: pd.DataFrame, keep: Collection[str] = ()) -> list[Idle]:
     """The columns to leave out, in the order of the frame; none of `keep`, and never all of them."""
     found: list[Idle] = []
     seen: dict[int, list[str]] = {}
-    twins = _twins(frame)
+    alike = twins(frame)
     for name in sorted(frame.columns, key=lambda column: column not in keep):  # of two equal ones the kept one stays
         why = _why(name, frame[name]) if len(frame) > 1 else ""
         if not why:
-            why = _twin(name, frame, seen.setdefault(twins[name], []))
+            same = twin(name, frame, seen.setdefault(alike[name], []))
+            why = same and f"repeats {same!r}"
         if why and name not in keep:
             found.append(Idle(name, why, doubt(frame[name].dropna().unique()) if why == IDENTIFIER else ""))
         else:
-            seen.setdefault(twins[name], []).append(name)
+            seen.setdefault(alike[name], []).append(name)
     places = {name: place for place, name in enumerate(frame.columns)}
     return [] if len(found) == frame.shape[1] else sorted(found, key=lambda one: places[one.column])
 
@@ -124,20 +125,3 @@ def _rare(present: pd.Series) -> str:
         return ""
     rows = math.ceil(least_rows(len(texts)))
     return f"has {texts.nunique()} values, none of them in {rows} rows or more: group them to learn from it"
-
-
-def _twins(frame: pd.DataFrame) -> dict[str, int]:
-    """A number for every column that equal columns share; others rarely do."""
-    out = {}
-    for name in frame.columns:
-        try:
-            out[name] = int(np.bitwise_xor.reduce(pd.util.hash_pandas_object(frame[name], index=True).to_numpy()))
-        except TypeError:  # cells that have no hash
-            out[name] = hash(name)
-    return out
-
-
-def _twin(name: str, frame: pd.DataFrame, others: list[str]) -> str:
-    """Which column a column repeats, in words."""
-    same = next((other for other in others if frame[name].equals(frame[other])), None)
-    return "" if same is None else f"repeats {same!r}"

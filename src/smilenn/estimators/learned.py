@@ -21,6 +21,7 @@ from smilenn.domain.few import first_name
 from smilenn.domain.idle import constant, perhaps_identifier
 from smilenn.domain.rare import OTHER
 from smilenn.domain.table import labels
+from smilenn.domain.twins import in_other_words
 from smilenn.domain.written import THOUSANDS, doubt, style_in
 from smilenn.errors import listed
 from smilenn.estimators.missing import Missing, Unknown
@@ -82,6 +83,9 @@ def learned(
             warnings.warn(sentence, ColumnWarning, stacklevel=4)
     pool = {str(name) for name in kept.columns if name not in named} if unknown == "other" else set()
     domain = options.learned(kept, missing=missing == "indicator", pool=lambda name: name in pool)
+    for first, second in in_other_words(kept, _names(domain)):
+        if not {first, second} <= asked:
+            warnings.warn(_repeated(first, second), ColumnWarning, stacklevel=4)
     for sentence in notes(kept, domain, options.kinds or {}):
         warnings.warn(sentence, ColumnWarning, stacklevel=4)
     return domain
@@ -98,6 +102,18 @@ def notes(frame: pd.DataFrame, domain: Domain, declared: Collection[str] = ()) -
             yield f"Column {feature.name!r} has an order; rules count its names from 0 on: {legend(order_of(feature))}."
         elif feature.categories and feature.name in frame.columns:
             yield from _categories(frame, feature, feature.name in declared)
+
+
+def _names(domain: Domain) -> set[str]:
+    """The columns that hold names."""
+    return {feature.name for feature in domain.features if feature.categories and not feature.columns}
+
+
+def _repeated(first: str, second: str) -> str:
+    return (
+        f"Column {second!r} repeats {first!r} in other words: every value of one stands beside one value of the other. "
+        "A rule about one of them leaves the other as it is; leave one out."
+    )
 
 
 def _written(column: pd.Series, feature: Feature) -> str:
