@@ -33,6 +33,7 @@ FIRST_ROW = 2  # of the data, as a spreadsheet numbers it: the header is row 1
 SAMPLE = 1000  # rows from which the separator and the decimal sign are read
 UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)*$")  # what pandas calls a column without a name
 COMMA, POINT = re.compile(r"[+-]?\d+,\d+$"), re.compile(r"[+-]?\d+\.\d+$")
+NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}$")
 
 Form = Literal["csv", "gzip", "parquet"]
@@ -204,13 +205,18 @@ def separator_of(lines: list[str]) -> str:
 
 
 def header_hint(header: Collection[str]) -> str:
-    """What may be wrong with a table that seems to have one column, to follow a semicolon; empty for other headers.
+    """What may be wrong with a table that seems to have one column or no header, to follow its names; empty for others.
 
     >>> header_hint(["x|c|y"])
     "; its cells seem to be separated by '|': use commas, semicolons or tabs"
     >>> header_hint(["# made by me"]), header_hint(["x", "y"])
     ('; remove the line above the header', '')
+    >>> header_hint(["39", "State-gov", "77516"]), header_hint(["0", "1", "2"])
+    ('; the file seems to have no header line: write the names of the columns above its first row', '')
     """
+    numbers = [float(name.replace(",", ".")) for name in header if NUMBER.fullmatch(name)]
+    if len(numbers) > 1 and numbers != [numbers[0] + i for i in range(len(numbers))]:  # those count the columns
+        return "; the file seems to have no header line: write the names of the columns above its first row"
     name = next(iter(header)) if len(header) == 1 else ""
     if name.startswith("#"):
         return "; remove the line above the header"
