@@ -44,8 +44,8 @@ class Source:
     """A table that can be read more than once: its columns, how its cells are separated, which texts mean "missing".
 
     A column without a name is called ``Unnamed: 0`` by its place, as pandas does. Names lose the blanks around them;
-    `written` has them as they stand in the file. `keep` holds the temporary file of the standard input, which is
-    removed with this object.
+    `written` has them as they stand in the file. `marked` are the texts of ``--na`` among the `missing` ones. `keep`
+    holds the temporary file of the standard input, which is removed with this object.
     """
 
     path: Path
@@ -56,6 +56,7 @@ class Source:
     separator: str = ","
     decimal: str = "."
     missing: tuple[str, ...] = MISSING
+    marked: tuple[str, ...] = ()
     keep: Any = field(default=None, repr=False)
 
     @classmethod
@@ -65,10 +66,10 @@ class Source:
         """
         texts = missing_texts(na, keep_na)
         if path != STANDARD_INPUT:
-            found = cls(path, repr(str(path)), missing=texts)
+            found = cls(path, repr(str(path)), missing=texts, marked=tuple(na))
         else:
             received = _Received()
-            found = cls(received.path, "'standard input'", missing=texts, keep=received)
+            found = cls(received.path, "'standard input'", missing=texts, marked=tuple(na), keep=received)
         with readable(found):
             return _described(found)
 

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 import pandas as pd
 
 from smilenn.domain import Domain, Feature, Kind, idle_columns
+from smilenn.domain.absent import first_gap
 from smilenn.domain.cells import order_of, origin_of, read_cells
 from smilenn.domain.few import first_name
 from smilenn.domain.idle import constant, perhaps_identifier
@@ -145,8 +146,20 @@ def _mixed(feature: Feature, name: str) -> str:
     )
 
 
+def _gap(name: str, text: str, rows: int) -> str:
+    """A text that often stands for a missing cell, among names."""
+    cells = f"{rows} cells" if rows > 1 else "one cell"
+    return (
+        f"Column {name!r} holds {text!r} in {cells}, which is a value like every other here; if it means that the cell "
+        f"is missing, write X[{name!r}].replace({text!r}, None)."
+    )
+
+
 def _categories(frame: pd.DataFrame, feature: Feature, declared: bool) -> Iterator[str]:
     present = frame[feature.name].dropna()
+    gap = None if declared else first_gap(present)
+    if gap is not None:
+        yield _gap(feature.name, *gap)
     name = "" if declared else first_name(present)
     if name:
         yield _mixed(feature, name)
