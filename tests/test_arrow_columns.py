@@ -16,9 +16,13 @@ from sklearn.linear_model import LinearRegression
 
 import smilenn
 from smilenn import Config, Domain, Network, SmileClassifier, SmileError, SmileRegressor, certified_trees
+from smilenn.cli.fit_request import Request, checked
+from smilenn.cli.preparing import prepare
 from smilenn.domain import as_frame
 from smilenn.domain.arrow import plain_column, without_arrow
 from smilenn.estimators.clamped import ClampedRegressor
+from smilenn.estimators.learned import ColumnWarning
+from smilenn.estimators.options import Columns
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra: cluster)")
 pytestmark = pytest.mark.usefixtures("quick_module")
@@ -244,3 +248,52 @@ def test_a_file_that_asks_for_types_of_arrow_is_read(tables, tmp_path):
     own, arrow = (read_table(Source.find(tmp_path / f"{way}.parquet"), may_lack=gaps) for way in ("own", "arrow"))
     names = ["age", "pay", "workclass", "member", "y"]
     assert_frame_equal(own[names].astype({"workclass": object}), arrow[names].astype({"workclass": object}))
+
+
+# ---- Enums of polars -------------------------------------------------------------------------------------------------
+
+
+def graded():
+    pl = pytest.importorskip("polars")
+    cells = pl.Series([("low", "high", "mid")[i % 3] for i in ROW], dtype=pl.Enum(["low", "mid", "high", "top"]))
+    return pl.DataFrame({"grade": cells, "x": ROW % 7, "y": (ROW * 5 % 11).astype(float)})
+
+
+@pytest.mark.parametrize("form", ["polars", "arrow", "fetched"])
+def test_an_enum_is_a_category_with_a_word_unless_an_order_is_said(form):
+    table = graded().select("grade", "x")
+    X = table if form == "polars" else table.to_arrow()
+    y, later = graded()["y"].to_numpy(), pd.DataFrame({"grade": ["high", "low"], "x": [3, 4]})
+    if form == "fetched":
+        X = as_frame(X)
+    said = (
+        r"Column 'grade' is an Enum of polars and is read as a category without order; .* \['low', 'mid', 'high', 'top'"
+    )
+    with pytest.warns(ColumnWarning, match=said):
+        model = SmileRegressor(increasing=["x"], **SMALL).fit(X, y)
+    assert model.domain_.feature("grade").categories == ("high", "low", "mid")
+    np.testing.assert_array_equal(model.predict(table), model.predict(table.to_pandas()))
+    assert len(model.predict(later)) == 2
+    order = Columns(order={"grade": ["low", "mid", "high"]})
+    for options in (order, Columns(kinds={"grade": "category"})):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ColumnWarning)
+            model = SmileRegressor(increasing=["x"], domain=options, **SMALL).fit(X, y)
+        assert model.domain_.feature("grade").kind == ("integer" if options is order else "category")
+        np.testing.assert_array_equal(model.predict(table), model.predict(table.to_pandas().astype({"grade": str})))
+
+
+def test_an_enum_of_a_parquet_file_is_a_category_with_a_word(tmp_path):
+    graded().write_parquet(tmp_path / "t.parquet")
+    request = Request(tmp_path / "t.parquet", ("y",), tmp_path / "m", increasing=("x",))
+    with pytest.warns(ColumnWarning, match="Column 'grade' is an Enum of polars"):
+        domain = prepare(request, checked(request)).domain
+    assert domain.feature("grade").kind == "category"
+
+
+def test_a_category_of_polars_and_an_order_of_pandas_stay():
+    pl = pytest.importorskip("polars")
+    plain = as_frame(graded().select(pl.col("grade").cast(pl.String).cast(pl.Categorical)))
+    assert not plain["grade"].dtype.ordered and not plain.attrs
+    ordered = pd.DataFrame({"grade": pd.Categorical(["a", "b"], ordered=True)})
+    assert Domain.from_data(ordered).feature("grade").unit == "a < b"

@@ -3,7 +3,7 @@
     double, float              float64, float32; NaN and null are both missing
     whole numbers, truth       int64, bool; Int64, boolean where a cell is missing, so that none is rounded
     string                     texts
-    dictionary                 a categorical, ordered where the dictionary is
+    dictionary                 a categorical, ordered where the dictionary is and polars did not make it of an Enum
     date, timestamp, duration  dates, datetime64, timedelta64
     decimal and all others     their cells
 
@@ -41,6 +41,30 @@ def plain_column(column: Any) -> Any:
     cells: Any = column.array
     found = cells.__arrow_array__().to_pandas()
     return pd.Series(found.array, index=column.index, name=column.name)
+
+
+ENUMS = "enums"  # where a frame notes which columns were Enums
+
+
+def without_order(frame: pd.DataFrame, table: Any) -> pd.DataFrame:
+    """The frame of a table of polars or pyarrow with its Enums as categories without order, and a note of which.
+
+    An Enum has its values in the order of their declaration, which orders north, south and west too.
+    """
+    names = [name for name in _enums(table) if isinstance(frame[name].dtype, pd.CategoricalDtype)]
+    for name in names:
+        frame[name] = frame[name].cat.as_unordered()
+    if names:
+        frame.attrs[ENUMS] = names
+    return frame
+
+
+def _enums(table: Any) -> list[str]:
+    """The columns that polars has as an Enum, or had before it made a table of Arrow."""
+    if type(table).__module__.startswith("polars"):
+        return [name for name, dtype in table.schema.items() if type(dtype).__name__ == "Enum"]
+    fields = table.schema if type(table).__module__.startswith("pyarrow") else ()
+    return [field.name for field in fields if any(key.startswith(b"_PL_ENUM") for key in field.metadata or ())]
 
 
 def _is_arrow(dtype: Any) -> bool:

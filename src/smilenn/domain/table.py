@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smilenn.domain.arrow import without_arrow
+from smilenn.domain.arrow import without_arrow, without_order
 from smilenn.errors import SmileError, listed
 
 EXACT = 2.0**53  # up to here float64 holds every whole number
@@ -51,6 +51,7 @@ def to_frame(table: Any) -> pd.DataFrame:
     frame = without_arrow(table.to_pandas())  # a file of pandas may ask for Arrow's types
     if not frame.columns.is_unique:
         return frame  # refused later, by a sentence
+    frame = without_order(frame, table)
     kept = {}
     for name, column in frame.items():
         if column.dtype.kind == "f" and (column.abs() >= EXACT).any():

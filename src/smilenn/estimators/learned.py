@@ -17,6 +17,7 @@ import pandas as pd
 
 from smilenn.domain import Domain, Feature, Kind, idle_columns
 from smilenn.domain.absent import first_gap
+from smilenn.domain.arrow import ENUMS
 from smilenn.domain.cells import order_of, origin_of, read_cells
 from smilenn.domain.few import first_name
 from smilenn.domain.idle import constant, perhaps_identifier
@@ -146,6 +147,15 @@ def _mixed(feature: Feature, name: str) -> str:
     )
 
 
+def _enum(name: str, column: pd.Series) -> str:
+    """A category that polars keeps in the order of its declaration."""
+    values = ", ".join(map(repr, column.cat.categories))
+    return (
+        f"Column {name!r} is an Enum of polars and is read as a category without order; if its values have one, say "
+        f"it, as in domain=Columns(order={{{name!r}: [{values}]}}), lowest first."
+    )
+
+
 def _gap(name: str, text: str, rows: int) -> str:
     """A text that often stands for a missing cell, among names."""
     cells = f"{rows} cells" if rows > 1 else "one cell"
@@ -157,6 +167,8 @@ def _gap(name: str, text: str, rows: int) -> str:
 
 def _categories(frame: pd.DataFrame, feature: Feature, declared: bool) -> Iterator[str]:
     present = frame[feature.name].dropna()
+    if not declared and feature.name in frame.attrs.get(ENUMS, ()) and isinstance(present.dtype, pd.CategoricalDtype):
+        yield _enum(feature.name, present)
     gap = None if declared else first_gap(present)
     if gap is not None:
         yield _gap(feature.name, *gap)
