@@ -261,7 +261,7 @@ def test_options_that_depend_on_the_types_of_columns_are_judged_before_torch_is_
         return ["--spec", place / name]
 
     data = place / "types.csv"
-    lines = [f"{i},{i % 7},{i / 2},{'uv'[i % 2]},{'abc'[i % 3]},{i % 2}\n" for i in range(30)]
+    lines = [f"{i},{i % 7},{i / 2},{'uv'[i % 2]},{'abc'[i % 3]},{i // 2 % 2}\n" for i in range(30)]
     data.write_text("x,z,y,g,three,two\n" + "".join(lines))
     number = ["fit", data, "--out", place / "new", "--target", "y"]
     two = ["fit", data, "--out", place / "new", "--target", "g", "--increasing", "x"]

@@ -134,9 +134,16 @@ def test_what_training_has_no_place_for_is_read_as_usual():
         values = model.predict(new)
     assert [str(w.message) for w in said] == [
         "Row 0, column 'kids' is missing, and training saw no such cell; it is read as the usual 1.",
-        "Row 1, column 'grade' holds 'Z', which is new; it is read as the usual 'B' (2 such cells).",
+        "Row 1, column 'grade' holds 'Z', which is new; it is read as the usual 'B'.",
+        "Row 2, column 'grade' is missing, and training saw no such cell; it is read as the usual 'B'.",
     ]
     assert (values == model.predict(new.assign(kids=[1, 1, 2], grade=["A", "B", "B"]))).all()
+    with pytest.warns(UnseenWarning) as said:
+        model.predict(new.assign(kids=1, grade=[None, "Z", "zz"]))
+    assert [str(w.message) for w in said] == [
+        "Row 0, column 'grade' is missing, and training saw no such cell; it is read as the usual 'B'.",
+        "Row 1, column 'grade' holds 'Z', which is new; it is read as the usual 'B' (2 such cells).",
+    ]
     full = X.assign(pay=X["pay"].fillna(1), sex=X["sex"].fillna("m"))
     strict = SmileRegressor(increasing=["pay"], missing="raise", **QUICK).fit(full, y)
     with pytest.raises(SmileError, match="Row 0, column 'kids' is missing"):

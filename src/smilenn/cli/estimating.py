@@ -42,7 +42,7 @@ def _own(request: Request, prepared: Prepared, start: Start | None) -> dict[str,
     if request.quantiles:
         own["quantiles"] = request.quantiles
     if request.positive is not None:
-        own["positive"] = request.positive
+        own["positive"] = prepared.target.outputs.positive  # as the table spells it
     if prepared.class_weight is not None:
         own["class_weight"] = prepared.class_weight
     return own

@@ -51,6 +51,8 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"; leave (bounds|kinds|groups|order) out\.", r"; leave --bounds, --category and --order out."),
     (r"say (it|their order), as in domain=Columns\(order=\{.*?: .*\}\), lowest first", r"say \1 with --order"),
     (r" To keep it, declare its kind\.", " To keep it, name it in a rule, --bounds, --category or --order."),
+    (r"if it names its rows, drop it from X\.$", "if it names its rows, leave it out with --id or --drop."),
+    (r"is missing, write X\['.*'\]\.replace\(('.*?'), None\)\.$", r"is missing, use --na \1."),
     (r"unknown='refuse'", "--unknown refuse"),
     (
         r"^Integer feature ('.*?') needs whole bounds, not ",

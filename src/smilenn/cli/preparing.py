@@ -12,6 +12,7 @@ from smilenn.cli.fit_request import Request, read_bounds, read_order
 from smilenn.cli.noted import check_same_rows
 from smilenn.cli.rows import is_classification, read_data, written_target
 from smilenn.cli.source import Source
+from smilenn.cli.spelled import with_classes, with_values
 from smilenn.cli.start_note import StartNote
 from smilenn.cli.stating import Stated, about_class, read_properties
 from smilenn.cli.table import rows_of_file
@@ -61,9 +62,10 @@ def prepare(request: Request, source: Source) -> Prepared:
     """Read the rules and the table."""
     rules = read_properties(request)
     start = _start(request, source)
-    positive = request.positive or (None if start is None else start.positive)
-    stated = about_class(rules, positive)
     frame, y = read_data(request, source, None if start is None else start.known.domain)
+    given, request = request, with_classes(request, y)
+    positive = request.positive or (None if start is None else start.positive)
+    stated = about_class(rules if given == request else read_properties(request), positive)
     classified = start is not None and start.task == "classification"
     y, units = (y, ()) if classified else written_target(request, y, source)
     classes = is_classification(request, y, source)
@@ -89,15 +91,15 @@ def _start(request: Request, source: Source) -> StartNote | None:
     return StartNote.read(request.start)
 
 
-def _columns(request: Request) -> Columns:
+def _columns(request: Request, frame: pd.DataFrame) -> Columns:
     kinds: dict[str, Kind] = {name: "category" for name in request.category if name not in request.target}
-    return Columns(kinds=kinds, bounds=read_bounds(request.bounds), order=read_order(request.order))
+    return Columns(kinds=kinds, bounds=read_bounds(request.bounds), order=with_values(read_order(request.order), frame))
 
 
 def _likeness(request: Request, frame: pd.DataFrame, properties: Sequence[Property]) -> Likeness | None:
     """The images that the rows look like, judged as the estimator judges its own."""
     network = Network(boxes=request.boxes, encoder=request.encoder)  # type: ignore[arg-type]
-    return recognised(frame, properties, network, _columns(request))
+    return recognised(frame, properties, network, _columns(request, frame))
 
 
 def _learned(request: Request, frame: pd.DataFrame, properties: Sequence[Property], seen: Likeness | None) -> Domain:
@@ -106,7 +108,7 @@ def _learned(request: Request, frame: pd.DataFrame, properties: Sequence[Propert
     named = named_columns(properties, tuple(frame.columns))
     domain = learned(
         frame,
-        _columns(request),
+        _columns(request, frame),
         named,
         missing=request.missing,  # type: ignore[arg-type]
         unknown=request.unknown,  # type: ignore[arg-type]

@@ -33,6 +33,7 @@ FIRST_ROW = 2  # of the data, as a spreadsheet numbers it: the header is row 1
 SAMPLE = 1000  # rows from which the separator and the decimal sign are read
 UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)*$")  # what pandas calls a column without a name
 COMMA, POINT = re.compile(r"[+-]?\d+,\d+$"), re.compile(r"[+-]?\d+\.\d+$")
+NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}$")
 
 Form = Literal["csv", "gzip", "parquet"]
@@ -43,8 +44,8 @@ class Source:
     """A table that can be read more than once: its columns, how its cells are separated, which texts mean "missing".
 
     A column without a name is called ``Unnamed: 0`` by its place, as pandas does. Names lose the blanks around them;
-    `written` has them as they stand in the file. `keep` holds the temporary file of the standard input, which is
-    removed with this object.
+    `written` has them as they stand in the file. `marked` are the texts of ``--na`` among the `missing` ones. `keep`
+    holds the temporary file of the standard input, which is removed with this object.
     """
 
     path: Path
@@ -55,6 +56,7 @@ class Source:
     separator: str = ","
     decimal: str = "."
     missing: tuple[str, ...] = MISSING
+    marked: tuple[str, ...] = ()
     keep: Any = field(default=None, repr=False)
 
     @classmethod
@@ -64,10 +66,10 @@ class Source:
         """
         texts = missing_texts(na, keep_na)
         if path != STANDARD_INPUT:
-            found = cls(path, repr(str(path)), missing=texts)
+            found = cls(path, repr(str(path)), missing=texts, marked=tuple(na))
         else:
             received = _Received()
-            found = cls(received.path, "'standard input'", missing=texts, keep=received)
+            found = cls(received.path, "'standard input'", missing=texts, marked=tuple(na), keep=received)
         with readable(found):
             return _described(found)
 
@@ -204,13 +206,18 @@ def separator_of(lines: list[str]) -> str:
 
 
 def header_hint(header: Collection[str]) -> str:
-    """What may be wrong with a table that seems to have one column, to follow a semicolon; empty for other headers.
+    """What may be wrong with a table that seems to have one column or no header, to follow its names; empty for others.
 
     >>> header_hint(["x|c|y"])
     "; its cells seem to be separated by '|': use commas, semicolons or tabs"
     >>> header_hint(["# made by me"]), header_hint(["x", "y"])
     ('; remove the line above the header', '')
+    >>> header_hint(["39", "State-gov", "77516"]), header_hint(["0", "1", "2"])
+    ('; the file seems to have no header line: write the names of the columns above its first row', '')
     """
+    numbers = [float(name.replace(",", ".")) for name in header if NUMBER.fullmatch(name)]
+    if len(numbers) > 1 and numbers != [numbers[0] + i for i in range(len(numbers))]:  # those count the columns
+        return "; the file seems to have no header line: write the names of the columns above its first row"
     name = next(iter(header)) if len(header) == 1 else ""
     if name.startswith("#"):
         return "; remove the line above the header"

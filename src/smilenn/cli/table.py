@@ -179,7 +179,7 @@ def _parquet(source: Source, rows: int, wanted: list[str]) -> Iterator[pd.DataFr
 
 def without_marked(source: Source, frame: pd.DataFrame) -> pd.DataFrame:
     """Parquet knows missing cells: texts are taken as they are, but for those of ``--na``."""
-    further = [name for name in source.missing if name not in MISSING]
+    further = list(dict.fromkeys((*source.marked, *(name for name in source.missing if name not in MISSING))))
     return frame.replace(further, np.nan).infer_objects() if further else frame
 
 

@@ -23,6 +23,7 @@ from smilenn.errors import SmileError
 
 MISSING = "missing"  # the category
 CODES = frozenset(("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None"))  # texts among numbers
+VALUES = frozenset(("NA", "None"))  # of these codes, which are names now and then: Namibia, no garage
 SUFFIX, KNOWN, READ_AS = " is missing", "no", "yes, read as "
 
 
@@ -106,3 +107,15 @@ def known_before(series: pd.Series, missing: np.ndarray) -> tuple[int, pd.Series
 def is_code(cell: Any) -> bool:
     """Whether a cell is a text that stands for a missing one."""
     return isinstance(cell, str) and cell.strip() in CODES
+
+
+def first_gap(present: pd.Series) -> tuple[str, int] | None:
+    """The first text among names that hardly is one, such as ``?`` or blanks, and how many cells hold it; None without.
+
+    Among names it stays a value: what a saved model reads as missing must not depend on how its cells are called.
+
+    >>> first_gap(pd.Series(["a", " ?", "b", " ?"])), first_gap(pd.Series(["a", "NA", "None"]))
+    ((' ?', 2), None)
+    """
+    texts = [cell for cell in present.unique() if is_code(cell) and cell.strip() not in VALUES]
+    return (texts[0], int((present == texts[0]).sum())) if texts else None

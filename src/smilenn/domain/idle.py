@@ -2,32 +2,30 @@
 
 empty        every cell is missing
 constant     every cell is the same
-duplicate    the cells of another column, one by one
-identifier   texts that (nearly) all differ; whole numbers that all differ, in a column called id or like it
+duplicate    the cells of another column, one by one, whatever their type (twins.py)
+identifier   texts that (nearly) all differ; whole numbers that name or count the rows (numbered.py)
 rare         texts of which none is frequent enough to be learned
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from smilenn.domain.cells import holds_names
+from smilenn.domain.numbered import numbered
 from smilenn.domain.rare import OTHER, least_rows, pooled
 from smilenn.domain.stray import stray_cell
 from smilenn.domain.table import labels
+from smilenn.domain.twins import twin, twins
 from smilenn.domain.written import doubt
 
 DISTINCT, LEAST = 0.9, 30  # share of texts that differ in an identifier; rows from which one is told
-CALLED = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|rowid|row[\s_.-]?(number|num|no|id)|unnamed: \d+)$", re.I)
 MOST_WORDS = 20  # columns that a sentence names
-IDENTIFIER = "looks like an identifier"
-CAMEL = re.compile(r"[a-z](Id|ID)$")  # CustomerId
+IDENTIFIER, COUNTER = "looks like an identifier", "counts the rows"
 
 
 @dataclass(frozen=True)
@@ -65,15 +63,16 @@ def idle_columns(frame: pd.DataFrame, keep: Collection[str] = ()) -> list[Idle]:
     """The columns to leave out, in the order of the frame; none of `keep`, and never all of them."""
     found: list[Idle] = []
     seen: dict[int, list[str]] = {}
-    twins = _twins(frame)
+    alike = twins(frame)
     for name in sorted(frame.columns, key=lambda column: column not in keep):  # of two equal ones the kept one stays
         why = _why(name, frame[name]) if len(frame) > 1 else ""
         if not why:
-            why = _twin(name, frame, seen.setdefault(twins[name], []))
+            same = twin(name, frame, seen.setdefault(alike[name], []))
+            why = same and f"repeats {same!r}"
         if why and name not in keep:
             found.append(Idle(name, why, doubt(frame[name].dropna().unique()) if why == IDENTIFIER else ""))
         else:
-            seen.setdefault(twins[name], []).append(name)
+            seen.setdefault(alike[name], []).append(name)
     places = {name: place for place, name in enumerate(frame.columns)}
     return [] if len(found) == frame.shape[1] else sorted(found, key=lambda one: places[one.column])
 
@@ -87,13 +86,24 @@ def _why(name: str, series: pd.Series) -> str:
         return found
     if len(series) < LEAST:
         return ""
-    return IDENTIFIER if _identifies(name, present) else _rare(present)
+    told = numbered(name, present)
+    if told == "counter":
+        return COUNTER
+    return IDENTIFIER if told == "identifier" or _identifies(present) else _rare(present)
 
 
-def _identifies(name: str, present: pd.Series) -> bool:
-    """Whether cells look like names of their rows."""
-    if pd.api.types.is_integer_dtype(present):
-        return bool(CALLED.search(name) or CAMEL.search(name)) and present.is_unique
+def perhaps_identifier(name: str, series: pd.Series) -> str:
+    """One sentence on a column that may name its rows, '' on any other."""
+    if numbered(name, series.dropna()) != "perhaps":
+        return ""
+    return (
+        f"Column {name!r} holds another whole number in every row, as identifiers do, and is used as a number; if it "
+        "names its rows, drop it from X."
+    )
+
+
+def _identifies(present: pd.Series) -> bool:
+    """Whether texts look like names of their rows."""
     if not _names(present):
         return False
     texts = labels(present)
@@ -115,20 +125,3 @@ def _rare(present: pd.Series) -> str:
         return ""
     rows = math.ceil(least_rows(len(texts)))
     return f"has {texts.nunique()} values, none of them in {rows} rows or more: group them to learn from it"
-
-
-def _twins(frame: pd.DataFrame) -> dict[str, int]:
-    """A number for every column that equal columns share; others rarely do."""
-    out = {}
-    for name in frame.columns:
-        try:
-            out[name] = int(np.bitwise_xor.reduce(pd.util.hash_pandas_object(frame[name], index=True).to_numpy()))
-        except TypeError:  # cells that have no hash
-            out[name] = hash(name)
-    return out
-
-
-def _twin(name: str, frame: pd.DataFrame, others: list[str]) -> str:
-    """Which column a column repeats, in words."""
-    same = next((other for other in others if frame[name].equals(frame[other])), None)
-    return "" if same is None else f"repeats {same!r}"

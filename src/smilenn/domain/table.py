@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from smilenn.domain.arrow import without_arrow, without_order
 from smilenn.errors import SmileError, listed
 
 EXACT = 2.0**53  # up to here float64 holds every whole number
@@ -23,7 +24,7 @@ def as_frame(data: Any, columns: Sequence[str] | None = None) -> pd.DataFrame:
     Arrays take their names by position from `columns`, else ``x0, x1, …``.
     """
     if isinstance(data, pd.DataFrame):
-        frame = data
+        frame = without_arrow(data)
     elif hasattr(data, "to_pandas"):
         frame = _polars_frame(data)
     else:
@@ -47,9 +48,10 @@ def to_frame(table: Any) -> pd.DataFrame:
 
     A missing cell makes floats of whole numbers. A column that this would round keeps its cells.
     """
-    frame = table.to_pandas()
+    frame = without_arrow(table.to_pandas())  # a file of pandas may ask for Arrow's types
     if not frame.columns.is_unique:
         return frame  # refused later, by a sentence
+    frame = without_order(frame, table)
     kept = {}
     for name, column in frame.items():
         if column.dtype.kind == "f" and (column.abs() >= EXACT).any():

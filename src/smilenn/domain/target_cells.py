@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from smilenn.domain.arrow import plain_column
 from smilenn.domain.cells import PERCENT, holds_dates, holds_shares, read_cells, written_dates, written_numbers
 from smilenn.domain.feature import Feature
 from smilenn.domain.stray import STRAY, stray_cell
@@ -47,7 +48,7 @@ def target_unit(cells: pd.Series, called: str = TARGET) -> str:
 
 def with_unit(cells: pd.Series, unit: str, called: str = TARGET, first_row: int = 0) -> np.ndarray:
     """The numbers of a target whose unit is known, [n]."""
-    return read_cells(Feature(called, unit=unit), cells, first_row)
+    return read_cells(Feature(called, unit=unit), plain_column(cells), first_row)
 
 
 def in_numbers(

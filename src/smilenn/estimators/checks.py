@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from smilenn.domain import as_array, as_frame
+from smilenn.domain.arrow import plain_column
 from smilenn.domain.odd import odd_cell
 from smilenn.domain.table import refuse_twice, with_columns
 from smilenn.errors import SmileError, listed
@@ -122,7 +123,7 @@ def _read_target(y: Any) -> tuple[np.ndarray, str, tuple[str, ...]]:
         table = as_frame(y)
         names = tuple(str(name) for name in table.columns)
         return as_array(table.to_numpy()), names[0] if len(names) == 1 else "", names
-    given = getattr(y, "name", None)
+    given, y = getattr(y, "name", None), plain_column(y)
     values = y.to_numpy() if isinstance(y, pd.Series) else as_array(y)
     return values, given if isinstance(given, str) else "", ()
 

@@ -30,6 +30,7 @@ from smilenn.certify.certify import certify
 from smilenn.certify.verdicts import METHOD, Certificate, examine
 from smilenn.certify.verdicts import verdict as checked_verdict
 from smilenn.domain import Domain
+from smilenn.domain.arrow import plain_column, without_arrow
 from smilenn.errors import AlteredError, SmileError, listed
 from smilenn.estimators.inside import (
     estimators_within,
@@ -113,6 +114,7 @@ class Clamped(Measured, Parameters, ABC):
         """Fit the model to a data frame and its target, clamp it and certify the clamp."""
         if not isinstance(X, pd.DataFrame):
             raise SmileError("A clamped model names its protected columns; give a data frame.")
+        X, y = without_arrow(X), plain_column(y)  # its types could not be saved
         refuse_target(X, y)
         refuse_odd_columns(X)
         self._refuse_labels(y)

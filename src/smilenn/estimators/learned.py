@@ -1,6 +1,6 @@
 """The domain of a table as people have it, learned from its columns, with a warning for everything that is not obvious.
 
-    left out    columns that are empty, constant, repeated or identifiers (domain/idle.py)
+    left out    columns that are empty, constant, repeated, identifiers or row numbers (domain/idle.py)
     pooled      rare categories (domain/rare.py)
     dates       days since the first
 
@@ -16,11 +16,14 @@ from collections.abc import Collection, Iterator, Sequence
 import pandas as pd
 
 from smilenn.domain import Domain, Feature, Kind, idle_columns
+from smilenn.domain.absent import first_gap
+from smilenn.domain.arrow import ENUMS
 from smilenn.domain.cells import order_of, origin_of, read_cells
 from smilenn.domain.few import first_name
-from smilenn.domain.idle import constant
+from smilenn.domain.idle import constant, perhaps_identifier
 from smilenn.domain.rare import OTHER
 from smilenn.domain.table import labels
+from smilenn.domain.twins import in_other_words
 from smilenn.domain.written import THOUSANDS, doubt, style_in
 from smilenn.errors import listed
 from smilenn.estimators.missing import Missing, Unknown
@@ -68,7 +71,8 @@ def learned(
 ) -> Domain:
     """The domain of a data frame; `named` are the columns that rules name, `image` says that columns are pixels."""
     options = as_pixels(frame, options) if image else options
-    idle = idle_columns(frame, {*named, *options.named})
+    asked = {*named, *options.named}
+    idle = idle_columns(frame, asked)
     for one in idle:
         warnings.warn(f"{one.sentence()} To keep it, declare its kind.", ColumnWarning, stacklevel=4)
     for name in (str(name) for name in frame.columns if name in named):
@@ -76,8 +80,14 @@ def learned(
             sentence = f"Column {name!r} {found}, and a rule names it: nothing can be learned of it from these rows."
             warnings.warn(sentence, ColumnWarning, stacklevel=4)
     kept = frame.drop(columns=[one.column for one in idle])
+    for name in (str(name) for name in kept.columns if name not in asked):
+        if sentence := perhaps_identifier(name, kept[name]):
+            warnings.warn(sentence, ColumnWarning, stacklevel=4)
     pool = {str(name) for name in kept.columns if name not in named} if unknown == "other" else set()
     domain = options.learned(kept, missing=missing == "indicator", pool=lambda name: name in pool)
+    for first, second in in_other_words(kept, _names(domain)):
+        if not {first, second} <= asked:
+            warnings.warn(_repeated(first, second), ColumnWarning, stacklevel=4)
     for sentence in notes(kept, domain, options.kinds or {}):
         warnings.warn(sentence, ColumnWarning, stacklevel=4)
     return domain
@@ -94,6 +104,18 @@ def notes(frame: pd.DataFrame, domain: Domain, declared: Collection[str] = ()) -
             yield f"Column {feature.name!r} has an order; rules count its names from 0 on: {legend(order_of(feature))}."
         elif feature.categories and feature.name in frame.columns:
             yield from _categories(frame, feature, feature.name in declared)
+
+
+def _names(domain: Domain) -> set[str]:
+    """The columns that hold names."""
+    return {feature.name for feature in domain.features if feature.categories and not feature.columns}
+
+
+def _repeated(first: str, second: str) -> str:
+    return (
+        f"Column {second!r} repeats {first!r} in other words: every value of one stands beside one value of the other. "
+        "A rule about one of them leaves the other as it is; leave one out."
+    )
 
 
 def _written(column: pd.Series, feature: Feature) -> str:
@@ -125,8 +147,31 @@ def _mixed(feature: Feature, name: str) -> str:
     )
 
 
+def _enum(name: str, column: pd.Series) -> str:
+    """A category that polars keeps in the order of its declaration."""
+    values = ", ".join(map(repr, column.cat.categories))
+    return (
+        f"Column {name!r} is an Enum of polars and is read as a category without order; if its values have one, say "
+        f"it, as in domain=Columns(order={{{name!r}: [{values}]}}), lowest first."
+    )
+
+
+def _gap(name: str, text: str, rows: int) -> str:
+    """A text that often stands for a missing cell, among names."""
+    cells = f"{rows} cells" if rows > 1 else "one cell"
+    return (
+        f"Column {name!r} holds {text!r} in {cells}, which is a value like every other here; if it means that the cell "
+        f"is missing, write X[{name!r}].replace({text!r}, None)."
+    )
+
+
 def _categories(frame: pd.DataFrame, feature: Feature, declared: bool) -> Iterator[str]:
     present = frame[feature.name].dropna()
+    if not declared and feature.name in frame.attrs.get(ENUMS, ()) and isinstance(present.dtype, pd.CategoricalDtype):
+        yield _enum(feature.name, present)
+    gap = None if declared else first_gap(present)
+    if gap is not None:
+        yield _gap(feature.name, *gap)
     name = "" if declared else first_name(present)
     if name:
         yield _mixed(feature, name)

@@ -66,9 +66,9 @@ def as_usual(
     near: Callable[[], bool] = lambda: False,
     first_row: int = 0,
 ) -> pd.DataFrame:
-    """The frame with every cell that has no place replaced by the usual one, and a warning for each column: cells that
-    are `missing`, names that are `unknown`, or both. Columns of 0 and 1 take other whole numbers where `near` says
-    so, which is asked only then.
+    """The frame with every cell that has no place replaced by the usual one, and a warning for each column and kind:
+    cells that are `missing`, names that are `unknown`, or both. Columns of 0 and 1 take other whole numbers where
+    `near` says so, which is asked only then.
     """
     changed: dict[str, pd.Series] = {}
     for feature in domain.features:
@@ -78,8 +78,9 @@ def as_usual(
             series = frame[feature.name]
             odd = _without_place(feature, series, missing=missing, unknown=unknown)
             if odd.any():
-                value = usual[feature.name]
-                warnings.warn(_sentence(feature, series, odd, value, first_row), UnseenWarning, stacklevel=5)
+                value, empty = usual[feature.name], series.isna().to_numpy(dtype=bool)
+                for cells in sorted(filter(np.any, (odd & empty, odd & ~empty)), key=np.argmax):  # each kind is named
+                    warnings.warn(_sentence(feature, series, cells, value, first_row), UnseenWarning, stacklevel=5)
                 changed[feature.name] = inferred(series.astype(object).where(~odd, value))
     return with_columns(frame, changed)
 
