@@ -6,11 +6,14 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
 import smilenn
 from smilenn import Columns, Fair, Monotone, SmileClassifier, SmileError, SmileRegressor, certified_trees
@@ -273,6 +276,21 @@ def test_bad_input_is_refused_in_a_sentence():
     decided = boosted(frame, label, kind=HistGradientBoostingClassifier)
     with pytest.raises(SmileError, match=r"Row 0 of the target is fair, which is none of the model's classes"):
         certified_trees(decided, frame, increasing=["income"], y=np.array(["fair"] * len(frame)))
+
+
+def test_a_pipeline_is_refused_and_what_it_says_to_do_is_certified():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"income": rng.uniform(0, 9, 200), "job": rng.choice(["cook", "clerk", "none"], 200)})
+    y = X["income"] + (X["job"] == "cook")
+    encoder = make_column_transformer((OrdinalEncoder(), ["job"]), remainder="passthrough")
+    pipeline = make_pipeline(encoder, HistGradientBoostingRegressor(max_iter=3)).fit(X, y)
+    with pytest.raises(
+        SmileError, match="fit HistGradientBoosting with categorical_features='from_dtype'"
+    ):
+        certified_trees(pipeline, X, increasing=["income"])
+    X = X.astype({"job": "category"})
+    own = HistGradientBoostingRegressor(max_iter=3, categorical_features="from_dtype", monotonic_cst={"income": 1})
+    assert certified_trees(own.fit(X, y), X, increasing=["income"]).certificate_.accepted
 
 
 def test_a_missing_cell_is_refused_where_the_library_would_go_its_own_way():

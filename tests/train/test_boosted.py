@@ -276,3 +276,9 @@ def test_a_head_that_is_no_identity_gets_no_trees(model):
         with torch.no_grad():
             net.head_weight.copy_(before)
     assert not boosters(net, task, Quantiles((0.5,)), []).groups
+
+
+@pytest.mark.parametrize(("rows", "some"), [(500, 500), (19_999, 19_999), (20_000, 10_000), (29_999, 15_000)])
+def test_boosters_of_long_tables_are_compared_on_some_rows(rows, some):
+    found = boosted.compared(np.arange(rows))
+    assert len(found) == some and len(set(np.diff(found))) == 1

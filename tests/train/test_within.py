@@ -139,14 +139,14 @@ def test_quantiles_are_shifted_together(tmp_path, eps):
     assert spread(unaware.outputs(GRID)).max() == 0.0 and model.score(X, y) > unaware.score(X, y)
 
 
-def test_bounded_quantiles_are_not_shifted():
-    """A bound on an output leaves no room for a shift: the group is ignored, and every rule holds."""
+def test_bounded_quantiles_are_shifted_within_their_bounds():
+    """The lowest one keeps its lower bound with the shift, and all are cut at the upper one behind it."""
     X, y = rows()
     rules = [Monotone(increasing=["income"]), Fair(["group"], 5), Bounded(-10.0, 80.0)]
     model = SmileRegressor(properties=rules, quantiles=(0.2, 0.8), **QUICK).fit(X, y)
     values = model.outputs(GRID)
-    assert isinstance(model.verdict_, Proved) and not has_clip(model)
-    assert values.min() >= -10 and values.max() <= 80 and spread(values).max() == 0.0
+    assert isinstance(model.verdict_, Proved) and has_clip(model)
+    assert values.min() >= -10 and values.max() <= 80 and 2.5 < spread(values).max() <= 5.0
 
 
 def test_many_classes_use_the_limit():

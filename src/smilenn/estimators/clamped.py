@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
@@ -52,6 +52,7 @@ from smilenn.model.fitted_columns import dtype_of, dtype_words, typed
 from smilenn.model.folder import parse_json, read_folder
 from smilenn.model.net import SmileNet
 from smilenn.model.selftest import NAME, batch_dependent
+from smilenn.model.unfitted import unfitted_copy
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import ROLES, Outputs
 from smilenn.properties.library import Fair
@@ -119,7 +120,7 @@ class Clamped(Measured, Parameters, ABC):
         refuse_odd_columns(X)
         self._refuse_labels(y)
         given = domain_of(self.domain)
-        fresh: Any = clone(self.model)
+        fresh = unfitted_copy(self.model, "give it fitted, as FrozenEstimator(model)")
         self.model_ = fresh.fit(X, y)
         self.domain_ = given.learned(X) if isinstance(given, Columns) else given
         self._take_classes(y)
@@ -324,7 +325,8 @@ class ClampedRegressor(RegressorMixin, Clamped):
         self._refuse_other()
 
     def _refuse_other(self) -> None:
-        if hasattr(self.model_, "classes_") or hasattr(self, "classes_"):
+        own = getattr(self.model_, "classes_", None)  # CatBoost's regressors have an empty list
+        if (own is not None and len(own)) or hasattr(self, "classes_"):
             raise SmileError("The model is a classifier; ClampedClassifier clamps its log-odds.")
 
     def _as_numbers(self, y: np.ndarray) -> np.ndarray:

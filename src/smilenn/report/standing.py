@@ -78,7 +78,7 @@ class Standing:
         if not self._hardly_better():
             return ""
         how = "worse than" if self._worse() else "hardly better than"
-        remedy = "loosen a rule (a larger ε), or train for more epochs"
+        remedy = "loosen a rule (a larger ε, fewer bounds), or train for more epochs"
         if self.steps is None:
             remedy = "loosen the rule (a larger ε), or give a better model"
         if self.cut:

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from smilenn.errors import SmileError
 from smilenn.model.fitted_backbone import Answer, FittedBackbone, Seen, refuse_other_classes
 from smilenn.model.net import SmileNet
+from smilenn.model.unfitted import unfitted_copy
 from smilenn.properties.claim import Claim
 from smilenn.properties.forms import class_name
 from smilenn.provers.model import prove
@@ -34,7 +34,7 @@ class Foreign:
     """Somebody else's estimator, and what smilenn knows of it.
 
     estimator : as the user gave it.
-    given : whether it is fitted already; else a clone of it is fitted to the rows of training.
+    given : whether it is fitted already; else a copy of it is fitted to the rows of training.
     seen : how rows become what it reads.
     answer : what its answers mean; `outputs` how many there are, `classes` the target's, None for numbers.
     """
@@ -63,7 +63,7 @@ class Foreign:
         return found
 
     def _fitted(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Any:
-        fresh: Any = clone(self.estimator)
+        fresh = unfitted_copy(self.estimator, "give the backbone fitted")
         target, extra = self._target(y), {}
         if (weight != weight[0]).any():
             if has_fit_parameter(fresh, "sample_weight"):

@@ -6,11 +6,14 @@
     quantiles             one booster for the coordinate that moves all of them (boosted_quantiles.py)
 
 A booster reads what the networks of its output read, rises and falls with the same features, and becomes a branch of
-the encoder (model/encoders/trees.py), equal to the booster on every row it was fitted on. The rows kept from its group
-say when to stop. Groups have trees of two sizes: their mean is better than either. On a small table of yes and no such
-trees may learn noise, so each group is also tried with plain ones, of few leaves with more rows, whose nodes choose
-from all columns where these are few; its kept rows choose. Numbers of some thousand rows have finer trees, whose leaves
-have more rows and are drawn to zero.
+the encoder (model/encoders/trees.py) with the booster's own thresholds and values. Both are compared, tree by tree, on
+every row of a table of fewer than 20,000 rows, and on 10,000 to 15,000 evenly spaced rows of a longer one: all of
+100,000 would take a fifth of a fit.
+
+The rows kept from a booster's group say when to stop. Groups have trees of two sizes: their mean is better than either.
+On a small table of yes and no such trees may learn noise, so each group is also tried with plain ones, of few leaves
+with more rows, whose nodes choose from all columns where these are few; its kept rows choose. Numbers of some thousand
+rows have finer trees, whose leaves have more rows and are drawn to zero.
 
 The numbers were chosen on kept rows of training parts of the tables in docs/tables.md.
 """
@@ -55,7 +58,7 @@ FEW = 12  # columns up to which a node of a plain tree may choose from all
 MOST, PATIENCE = 1000, 20  # trees of a booster, and how many it adds without a gain
 CATEGORIES = 255  # that a column of the booster may have
 GROUPS = ((50_000, 4), (300_000, 2))  # boosters, by rows; of more rows one
-COMPARED = 10_000  # rows on which a converted booster is compared with itself
+COMPARED = 10_000  # rows, at least, on which a booster is compared with its branch where there are twice as many
 
 Directions = Mapping[str, int]
 """What an output may read: features with the sign of their effect, 0 for any."""
@@ -382,10 +385,15 @@ def unequal(weight: np.ndarray | None) -> np.ndarray | None:
     return None if weight is None or (weight == weight[0]).all() else weight
 
 
+def compared(x: np.ndarray) -> np.ndarray:
+    """The rows of x on which a booster is compared with its branch: all, or of many at least `COMPARED`."""
+    return x[:: max(1, len(x) // COMPARED)]
+
+
 def _branch(net: SmileNet, model: Any, table: Table, kind: LossKind, t: int, name: str) -> Branch:
     """The booster of output t, or of all classes, as a branch in the network's coordinates."""
     forest = convert(model, table.columns, len(table.coordinates))
-    some = table.x[:: max(1, len(table.x) // COMPARED)]
+    some = compared(table.x)
     assert_same(forest, model, some, table.one_hot(some))
     layer: Trees = forest.layer
     if kind in ("bce", "ce"):  # log-odds; a division by a power of two is exact

@@ -15,7 +15,7 @@ The ends lie `ROOM` inside the claim, which is more than any rounding; where a c
 lies far beyond the data. Every function that satisfies the rows has such coordinates: nothing else is lost.
 
 Rows that depend on those (an upper bound on ordered outputs with a lower one, say) must follow from the box; where they
-do not there is no such box, and the claims are left to search, proof and repair.
+do not there is no such box, and the claims are left to search, proof and repair, or to a cut (train/capped.py).
 """
 
 from __future__ import annotations
@@ -112,8 +112,11 @@ def _basis(directions: Sequence[np.ndarray], o: int) -> np.ndarray:
         if np.linalg.matrix_rank(np.stack([*basis, direction]), tol=1e-9) > len(basis):
             basis.append(direction)
     t = np.stack(basis)
-    # of single outputs: each at its own place, where trees and linear functions are fitted to it
-    return t[np.argmax(t != 0, axis=0)] if (np.count_nonzero(t, axis=1) == 1).all() else t
+    single = np.count_nonzero(t, axis=1) == 1
+    if single.all():  # each at its own place, where trees and linear functions are fitted to it
+        return t[np.argmax(t != 0, axis=0)]
+    t[single] = np.abs(t[single])  # beside steps: trees move all outputs by one that rises with them
+    return t
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ from smilenn.properties.claim import Claim
 from smilenn.provers.model import prove_claims
 from smilenn.provers.tree.tree import Trees
 from smilenn.train.boosted import Directions
+from smilenn.train.capped import cap_
 from smilenn.train.clock import Clock
 from smilenn.train.config import Config
 from smilenn.train.cut import Cut
@@ -84,6 +85,7 @@ def fit(
     cases: Mapping[str, Cases] | None = None,
     boosted: Sequence[Directions] = (),
     spare: Sequence[Spare] = (),
+    ceiling: np.ndarray | None = None,
 ) -> Fit:
     """Train `net` in place so that the claims provably hold.
 
@@ -104,6 +106,7 @@ def fit(
     boosted : for ensembles with `held` rows: what boosted trees of every output may read, and which signs; they join
         the networks by the share that kept rows give them. None are fitted without it.
     spare : what trees that read protected features may move each output by (train/within.py).
+    ceiling : [o], what the outputs of an ensemble are cut at once it is trained (train/capped.py).
     """
     config = Config() if config is None else config
     if cases is None:
@@ -129,8 +132,10 @@ def fit(
     interrupted = _trained(run, boosted, loss)
     run.restore_best()
     net.eval()
+    if ceiling is not None:
+        cap_(net, ceiling)
     if config.repair and claims and run.state.best is None and not interrupted:
-        run.repair(claims)
+        run.repair(claims, inside=ceiling is not None)
     logger.info(deploy(net, claims, time_limit=min(config.generator_limit, max(MIN_PROOF_SECONDS, clock.left() / 2))))
     limit = min(config.generator_limit, max(MIN_PROOF_SECONDS, clock.left()))
     trees = Trees({key: tree for generator in task.generators for key, tree in generator.trees.items()})

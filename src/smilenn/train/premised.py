@@ -127,7 +127,7 @@ def premised_net(net: SmileNet, box: Premised) -> None:
     slope, share = box.high_slope - box.low_slope, box.share[:, None]
     rise, fall = np.maximum(slope, 0.0), np.maximum(-slope, 0.0)
     whole = np.maximum(box.high - box.low + rise @ u_lo - fall @ u_hi, 0.0)
-    wide = np.hstack([rise, fall]) if slope.any() else np.zeros((len(whole), 0))
+    wide = np.hstack([rise, fall])[:, : units(box) - len(box.bias)]
     eye = np.eye(len(u_lo))
     weight = np.vstack([box.weight, eye, -eye])[: units(box)]
     bias = np.concatenate([box.bias, -u_lo, u_hi])[: units(box)]

@@ -50,11 +50,18 @@ class Repair:
 
 
 def repair(
-    net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Config, *, classify: bool = False
+    net: SmileNet,
+    claims: Sequence[Claim],
+    x: torch.Tensor,
+    config: Config,
+    *,
+    classify: bool = False,
+    inside: bool = False,
 ) -> Repair | None:
     """Change auxiliaries and head in place until the claims can be proved; x [N, m] raw training rows.
 
-    Outputs are drawn to their mean, those of a classifier (`classify`) to 0, where decisions do not change.
+    Outputs are drawn to their mean, those of a classifier (`classify`) to 0, where decisions do not change. `inside` is
+    said of outputs that end inside their bounds by more than rounding: then no further room is asked for.
     None where this file knows no way: the paper's boxes, and claims tight on the diagonal without an order (convex,
     symmetric) or with extra rows.
     """
@@ -63,7 +70,7 @@ def repair(
         return None
     with torch.no_grad():
         words, left = _repair_tight(net, claims, tight, x, config) if tight else ([], 1.0)
-        factor = _shrink(net, claims, x, config, classify)
+        factor = _shrink(net, claims, x, config, classify, inside or _as_steep_as_allowed(net))
         if factor is None:
             return None
         if factor < 1.0:
@@ -190,11 +197,13 @@ def _wrong(net: SmileNet, claims: Sequence[Claim]) -> tuple[torch.Tensor, torch.
 # ---- claims with room -----------------------------------------------------------------------------------------------
 
 
-def _shrink(net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Config, classify: bool) -> float | None:
+def _shrink(
+    net: SmileNet, claims: Sequence[Claim], x: torch.Tensor, config: Config, classify: bool, inside: bool
+) -> float | None:
     """f ← c + θ·(f − c); θ, or None where no constant satisfies the claims with room to spare."""
     snapshot = net.snapshot()
     rows = [(p, row) for p in build_all(claims, snapshot) if not p.tight for row in p.rows if not is_tight(p, row)]
-    spare = 0.0 if _as_steep_as_allowed(net) else ROOM * config.slack
+    spare = 0.0 if inside else ROOM * config.slack
     enough = [-spare * abs(row.rhs) for _, row in rows]
     uppers = np.array([_upper(p, row, most, config) for (p, row), most in zip(rows, enough, strict=True)])
     wrong = uppers > np.array(enough)

@@ -215,6 +215,7 @@ class _Runs:
             cases=task.cases,
             boosted=recipe.boosted,
             spare=recipe.spare,
+            ceiling=recipe.ceiling,
             **self._judges(recipe, rows),
         )
         if backbone is not None:

@@ -316,15 +316,17 @@ class Run:
         if loss < self.state.best_loss:
             self.state.best, self.state.best_loss = self.state.weights(), loss
 
-    def repair(self, claims: Sequence[Claim]) -> None:
-        """Make the claims hold where posttraining has not; the accuracy paid goes to the history."""
+    def repair(self, claims: Sequence[Claim], *, inside: bool = False) -> None:
+        """Make the claims hold where posttraining has not; the accuracy paid goes to the history. `inside` is said of
+        outputs that end far enough inside their bounds.
+        """
         task, net = self.task, self.net
         if net.encoder is None and not net.enforcement_parameters() and isinstance(prove_claims(net, claims), Proved):
             return  # a fixed box that implies the claims
         trained = copy.deepcopy(
             net
         )  # judged only where something is repaired: that takes as long as predicting all rows
-        done = repair(net, claims, task.x, self.in_time().config, classify=bool(task.decides))
+        done = repair(net, claims, task.x, self.in_time().config, classify=bool(task.decides), inside=inside)
         if done is None or not done.text:
             return
         before, after = (task.held_out_loss(one) for one in (trained, net))

@@ -98,8 +98,21 @@ def _members(fresh: SmileNet, start: SmileNet) -> SmileNet:
     assert out.encoder is not None
     block = fresh.lower.slope.chunk(own.members, dim=1)[0] * own.members
     many = len(out.encoder.learned) // own.parts
+    if start.lower.hidden:
+        _uncap_(out, fresh)
     out.lower.slope = nn.Parameter(block.tile(1, many) / many, requires_grad=False)
     return out
+
+
+def _uncap_(net: SmileNet, fresh: SmileNet) -> None:
+    """Give a network whose outputs were cut (train/capped.py) what `fresh` has behind its encoder: it is cut anew once
+    it has learned.
+    """
+    inputs = net.lower.inputs
+    net.lower, net.second = copy.deepcopy(fresh.lower), copy.deepcopy(fresh.second)
+    net.lower.inputs = net.second.inputs = inputs
+    net.head_weight.copy_(fresh.head_weight)
+    net.head_bias.copy_(fresh.head_bias * fresh.output_scale / net.output_scale)
 
 
 def _without(start: SmileNet, encoder: Encoder, names: Sequence[str]) -> SmileNet:

@@ -169,7 +169,10 @@ def _moves(net: SmileNet) -> bool:
     """Whether some such trees reach an output; repair may have taken them out."""
     learned = [] if net.encoder is None else net.encoder.learned  # their coordinates come first
     own = np.repeat([branch.name.startswith(NAME) for branch in learned], [branch.outputs for branch in learned])
-    return bool(own.any()) and bool(net.lower.slope[:, : len(own)][:, torch.as_tensor(own)].any())
+    places = np.flatnonzero(own)
+    # units read them where outputs are cut
+    read = [part[:, places] for name, part in net.lower.named_parameters() if name in ("slope", "weight")]
+    return any(bool(part.any()) for part in read)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,9 +223,9 @@ def _fitted(net: SmileNet, task: Training, signs: Directions, own: Spare, clip: 
 
 
 def _place(net: SmileNet, found: torch.Tensor, t: int) -> torch.Tensor:
-    """Coordinate t [n] of outputs [n, o], of which it moves one."""
-    way = _way(net, t)
-    o = int(way.abs().argmax())
+    """Coordinate t [n] of outputs [n, o], one of which no other coordinate moves."""
+    way, head = _way(net, t), net.head_weight.detach()
+    o = int((way.abs() * ((head != 0).sum(dim=1) == 1)).argmax())
     return (found[:, o] - net.head_bias[o] * net.output_scale[o]) / way[o]
 
 

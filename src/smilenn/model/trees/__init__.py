@@ -1,4 +1,6 @@
-"""Fitted tree ensembles of other libraries as a layer of an encoder, exact on every row: `convert`, `assert_same`."""
+"""Fitted tree ensembles of other libraries as a layer of an encoder: `convert`, and `assert_same`, which compares
+both on rows it is given.
+"""
 
 from smilenn.model.trees.convert import assert_same, convert
 from smilenn.model.trees.forest import Column, Forest, Gaps

@@ -104,6 +104,12 @@ def library_of(model: Any) -> ModuleType:
     package, name = type(model).__module__.split(".")[0], type(model).__name__
     if package == "sklearn" and name.startswith("HistGradientBoosting"):
         return histgb
+    if package == "sklearn" and name == "Pipeline":
+        raise SmileError(
+            "The trees of a Pipeline read columns that its earlier steps make, and a certificate is about those of the "
+            "table; turn texts into pandas categories and fit HistGradientBoosting with "
+            "categorical_features='from_dtype' to the table itself."
+        )
     known = {"lightgbm": lightgbm, "xgboost": xgboost, "catboost": catboost}
     if package not in known:
         raise SmileError(

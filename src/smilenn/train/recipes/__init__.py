@@ -2,6 +2,7 @@
 
 given        an encoder that the user brings
 boxed        claims on every single input and no others: a free backbone in a fixed box
+capped       outputs in an order below constants, also beside rules of order and fairness: an ensemble, cut in the end
 premised     the same with premises, or more rows than outputs: a box by a linear program
 distances    robust claims alone, on many columns or an image: an l∞-distance net
 contractions robust claims in the Euclidean norm alone: layers that move no two inputs apart
@@ -19,11 +20,13 @@ quantiles bring a claim of their own, that they do not cross.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from smilenn.errors import SmileError
 from smilenn.train.recipes import (
     around,
     boxed,
+    capped,
     columns,
     contractions,
     curved,
@@ -37,6 +40,7 @@ from smilenn.train.recipes.task import Design, Family, Recipe, Task, steps
 
 AUTOMATIC: tuple[Callable[[Task], Recipe | None], ...] = (
     boxed.recipe,
+    capped.recipe,
     premised.recipe,
     distances.recipe,
     contractions.recipe,
@@ -57,7 +61,7 @@ def recipe_for(task: Task) -> Recipe:
     families = automatic if task.design.automatic else CHOSEN
     found = next(made for made in (family(task) for family in families) if made is not None)
     _refuse_unused(task.design, found.family)
-    return found
+    return replace(found, reasons=found.reasons + capped.held_words(task, found))
 
 
 def _refuse_unused(design: Design, family: Family) -> None:

@@ -130,7 +130,7 @@ def _listed(kinds: set[Kind] | frozenset[Kind]) -> str:
 
 def _words(foreign: Foreign, found: Recipe | None, width: np.ndarray | None = None) -> str:
     """What is trained, and what the estimator does in it."""
-    how = "taken as it was given" if foreign.given else "a clone of it fitted to the rows that were not held out"
+    how = "taken as it was given" if foreign.given else "a copy of it fitted to the rows that were not held out"
     said = f"The backbone is a {foreign.name}, {how}; its answers are cut to a box, which the certificate is about."
     if found is None or width is None:
         return f"{said} The properties are the ends of a fixed box; the backbone is free inside it."

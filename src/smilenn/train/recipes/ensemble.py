@@ -11,7 +11,7 @@ The numbers were chosen on held-out rows of training parts of the tables in docs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,11 +42,16 @@ NOTHING = (
 )
 
 
-def recipe(task: Task) -> Recipe | None:
-    """Encoders alone; None where a feature has to be passed on past them, or a claim is of another kind."""
+def recipe(task: Task, *, closed: bool = False) -> Recipe | None:
+    """Encoders alone; None where a feature has to be passed on past them, or a claim is of another kind.
+
+    A `closed` one has no box for the backbone.
+    """
     plan = planned_ensemble(task)
     if plan is None:
         return None
+    if closed:
+        plan = replace(plan, width=np.zeros_like(plan.width))
     if not plan.readings and not plan.roles.linear and not plan.roles.curved:
         net = averaged(
             task.domain,
@@ -80,8 +85,8 @@ def recipe(task: Task) -> Recipe | None:
     )
     net.lower.slope.requires_grad_(False)
     limit_(encoder, plan, made.places)
-    spare = spare_of(task, plan.box, plan.width, cut=True)
-    words = reasons(task, plan.roles, ramps, plan.width, spare=bool(spare))
+    spare = spare_of(task, plan.box, plan.width, cut=True, closed=closed)
+    words = reasons(task, plan.roles, ramps, plan.width, spare=bool(spare), bounded=closed)
     return Recipe(net, steps(len(task.x), RATE), words, "ensemble", trees, spare, task.design.members)
 
 

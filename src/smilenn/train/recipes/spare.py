@@ -3,6 +3,7 @@
     rules that compare inputs alone           each coordinate of a form v of the outputs:  w = ε / Σ|v|
     quantiles that do not cross beside these  the one coordinate that shifts all of them:  w = ε / |v_t|
     constant ends of single outputs           each coordinate, and the ends that its sum with the trees must keep
+    a constant end of ordered outputs         the coordinate that shifts all of them, likewise
 
 A shift of all quantiles by one number leaves their differences as they are, so it breaks no rule about these. A rule of
 fairness alone leaves its ε to the backbone. Any other rule on the size of the outputs leaves nothing: one whose ends
@@ -43,38 +44,51 @@ TIGHT = {
 INSIDE, SMALL = 2.0**-12, 0.01  # of a bound, more than repair asks for; of what lies between both
 
 
-def spare_of(task: Task, box: Coordinates | None, width: np.ndarray, *, cut: bool) -> tuple[Spare, ...]:
+def spare_of(
+    task: Task, box: Coordinates | None, width: np.ndarray, *, cut: bool, closed: bool = False
+) -> tuple[Spare, ...]:
     """What is spare of every coordinate, none where nothing is; `box` are the coordinates of claims on single inputs,
     None where coordinates are the outputs; `width` [o] is what the backbone has. `cut` says that all of the network is
-    cut to the ends of the box.
+    cut to the ends of the box, `closed` that the backbone has no box though every rule would leave it one.
     """
     kinds, single = task.kinds - {Kind.SINGLE}, Kind.SINGLE in task.kinds
-    if width.any() or kinds == {Kind.FAIR} or not {Kind.FAIR} <= kinds <= TIGHT | {Kind.FAIR}:
+    if width.any() or not {Kind.FAIR} <= kinds <= TIGHT | {Kind.FAIR} or (kinds == {Kind.FAIR} and not closed):
         return ()
     if single == (box is None):
         return ()
     head = np.diag(task.scale) if box is None else task.scale[:, None] * box.head
-    own, ends = _of_outputs(task, head) if box is None else _of_shift(task, head), None
-    if box is not None and cut and not own.any() and _has_ends(task, box):
-        own, ends = _of_outputs(task, head), _ends(task, box)
+    own, ends = (_of_outputs(task, head), None) if box is None else _in_box(task, box, head, cut)
     found = [one.spare(task.domain, float(w)) for one, w in zip(_limits(task, head), own, strict=True)]
     if ends is not None:
         found = [replace(one, ends=(float(low), float(high))) for one, (low, high) in zip(found, ends, strict=True)]
     return tuple(found) if any(one.width for one in found) else ()
 
 
-def _has_ends(task: Task, box: Coordinates) -> bool:
-    """Whether all claims on single inputs are constant ends of outputs, each moved by the coordinate at its place."""
-    alone = np.array_equal(box.head != 0, np.eye(len(box.head), dtype=bool))
-    return box.constant and alone and all(unconditional(one.claim) for one in task.stated if one.kind == Kind.SINGLE)
+def _in_box(task: Task, box: Coordinates, head: np.ndarray, cut: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    """w [n] in the coordinates of a box, head [o, n] of it, and the ends [n, 2] that a sum with the trees must keep,
+    where claims on single inputs bound what is moved: all of these must be constant ends of the box.
+    """
+    own = _of_shift(task, head)
+    single = [one.claim for one in task.stated if one.kind == Kind.SINGLE]
+    if own.any() or not (cut and box.constant and all(map(unconditional, single))):
+        return own, None
+    each = np.array_equal(box.head != 0, np.eye(len(box.head), dtype=bool))
+    return (_of_outputs(task, head) if each else _of_shift(task, head, ended=True)), _ends(task, box)
 
 
 def _ends(task: Task, box: Coordinates) -> np.ndarray:
-    """The ends [o, 2] of coordinates that each move one output, so far inside that repair finds nothing to do."""
+    """The ends [n, 2] of coordinates, so far inside that repair finds nothing to do where one moves an output alone."""
     ends = np.stack([box.low, box.high], axis=1)
-    bounds = np.diag(box.head)[:, None] * ends + (task.start / task.scale)[:, None]
+    own = np.where(_alone(box.head)[:, None], box.head, 0.0)  # [o, n]
+    start = np.abs(np.sign(own)).T @ (task.start / task.scale)
+    bounds = own.sum(axis=0)[:, None] * ends + start[:, None]
     room = np.minimum(INSIDE * np.abs(bounds), SMALL * (box.high - box.low)[:, None])
     return ends + room * [1.0, -1.0]
+
+
+def _alone(head: np.ndarray) -> np.ndarray:
+    """Which outputs [o] are moved by one coordinate alone."""
+    return np.count_nonzero(head, axis=1) == 1
 
 
 def signs(own: Reading, names: Iterable[str]) -> Directions:
@@ -142,14 +156,17 @@ def _of_outputs(task: Task, coordinates: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(width), width, 0.0)
 
 
-def _of_shift(task: Task, head: np.ndarray) -> np.ndarray:
+def _of_shift(task: Task, head: np.ndarray, *, ended: bool = False) -> np.ndarray:
     """w [n] of the coordinates of head [o, n]: nothing but of one that moves all outputs alike and touches no claim on
-    single inputs.
+    single inputs; an `ended` one may, and moves some output alone.
     """
     width = np.zeros(head.shape[1])
     alike = [t for t, own in enumerate(head.T) if own[0] != 0 and (own == own[0]).all()]
     single = [one.claim for one in task.stated if one.kind == Kind.SINGLE]
-    if len(alike) == 1 and not any(_touched(claim, task, head[:, alike[0]]) for claim in single):
+    if len(alike) != 1:
+        return width
+    touched = any(_touched(claim, task, head[:, alike[0]]) for claim in single)
+    if not touched or (ended and head[_alone(head), alike[0]].any()):
         width[alike[0]] = _least_width(task, head, alike[0])
     return width
 

@@ -89,7 +89,8 @@ class Recipe:
     `boosted` says what boosted trees beside an ensemble's networks may read, for every output; empty: there are none.
     `spare` says what others may read and by how much they may move the outputs (train/within.py). `folds` says how many
     groups of rows are kept from some of an ensemble; 0: as many as it has networks of a kind. Where an estimator is the
-    backbone, the network is trained for `claims`, and its box is then opened by `opening` [n] (train/around.py).
+    backbone, the network is trained for `claims`, and its box is then opened by `opening` [n] (train/around.py). Once
+    trained, outputs are cut at `ceiling` [o], where there is one (train/capped.py).
     """
 
     net: SmileNet
@@ -101,6 +102,7 @@ class Recipe:
     folds: int = 0
     claims: tuple[Claim, ...] | None = None
     opening: np.ndarray | None = None
+    ceiling: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)

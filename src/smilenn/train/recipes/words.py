@@ -23,13 +23,14 @@ def reasons(
     curved: frozenset[str] = frozenset(),
     *,
     spare: bool = False,
+    bounded: bool = False,
 ) -> str:
     """A few sentences; `curved` are the features that units read, `width` [o] that of the box; with `spare` trees
-    beside it may read protected columns.
+    beside it may read protected columns. `bounded` is said of outputs with bounds, where no rule compares inputs.
     """
     hidden, wide = protected(task.stated), float((width * task.scale).max())
     if task.unruled:
-        return f"{_unruled(task)} {_encoder(task, found, ramps)}"
+        return f"{_unruled(task, bounded)} {_encoder(task, found, ramps)}"
     words = [_encoder(task, found, ramps)]
     if any(own.rising | own.falling for own in found.readings):
         words.append("The signs of its weights make it monotone by construction, so there is nothing to search for.")
@@ -66,9 +67,10 @@ def _encoder(task: Task, found: Roles, ramps: int) -> str:
     return "No encoder."
 
 
-def _unruled(task: Task) -> str:
+def _unruled(task: Task, bounded: bool) -> str:
     but = ", except that quantiles do not cross" if task.claims else ""
-    return f"There are no properties{but}: the network is the one a rule would get, without the signs of a rule."
+    none = "No property compares inputs" if bounded else f"There are no properties{but}"
+    return f"{none}: the network is the one a rule would get, without the signs of a rule."
 
 
 def _units(kinds: Iterable[Kind], curved: Iterable[str]) -> str:
