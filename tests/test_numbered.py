@@ -43,6 +43,8 @@ WARNED = {
     "cust as floats": distinct(10**6, 10**7).astype(float),
     "from 1001 on": ROW + 1001,
     "with gaps": np.cumsum(RNG.integers(1, 9, N)) + 300,
+    "step": ROW + 1,
+    "trading day": ROW,
     "half of a split": np.sort(RNG.permutation(4 * N)[:N]),
     "nineteen digits": 5_234_567_890_123_456_789 + 1_003 * distinct(0, 10**6),
 }

@@ -5,7 +5,9 @@
     called id, index, key, …           left out
     called …_no, _nr, _num, number     left out if packed, or all of one length, five digits or more
     a counter                          left out: from 20 or less on, at least half of the numbers up to the largest,
-                                       as 1, 2, …, n, in any order, or those rows of a larger table that a split kept
+                                       as 1, 2, …, n, in any order, or those rows of a larger table that a split kept;
+                                       one that is called after time, such as day or step, gets a warning: it may be
+                                       the trend
     packed, or all of one length,      a warning
     seven digits or more
 
@@ -28,6 +30,11 @@ SHORT, LONG = 5, 7  # digits
 CALLED = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|rowid|row[\s_.-]?(number|num|no|id)|unnamed: \d+)$", re.I)
 CAMEL = re.compile(r"[a-z](Id|ID)$")  # CustomerId
 PERHAPS = re.compile(r"(^|[\s_.-])(?i:no|nr|num|number)$|[a-z](No|Nr|Num|Number)$")
+TIME = re.compile(
+    r"(^|[\s_.-])(t|times?|days?|dates?|weeks?|months?|quarters?|years?|hours?|minutes?|seconds?|periods?|steps?|epochs?|"
+    r"trend|age|elapsed)($|[\s_.-])",
+    re.I,
+)
 YEARS = (1500, 2200)
 SECONDS = (5e8, 4.2e9)  # since 1970: the years 1985 to 2100
 
@@ -54,7 +61,7 @@ def numbered(name: str, present: pd.Series) -> Numbered:
     if len(values) < ROWS:
         return ""
     if 0 <= values.min() <= FIRST and values.max() < 2 * len(values):
-        return "counter"
+        return "perhaps" if TIME.search(name) else "counter"
     return "perhaps" if _packed(values) or _of_one_length(values, LONG) else ""
 
 
