@@ -225,7 +225,7 @@ def _class_group(
     for size in place.sizes("ce", len(u), seconds is not None, signed=True):
         each = [_booster("mse", t, table, place, size) for t, table in enumerate(tables)]
         together = Together(each, [table.x for table in tables], y, unequal(weight), held, PATIENCE)
-        late |= _grow(together.grow, seconds)
+        late |= grow_within(together.grow, MOST, seconds, perf_counter)
         tried.append(together)
     best = min(tried, key=lambda one: min(one.losses))
     best.cut()
@@ -366,18 +366,10 @@ def _fit(
             model.fit(x[~held], y[~held], sample_weight=own, **kept)
         return model.n_iter_
 
-    late = _grow(grow, seconds)
+    late = grow_within(grow, MOST, seconds, perf_counter)
     best = int(np.argmax(model.validation_score_))  # entry 0 is the constant
     del model._predictors[max(1, best) :]
     return late
-
-
-def _grow(grow: Callable[[int], int], seconds: float | None) -> bool:
-    """Have boosters grown as far as their kept rows and the time allow; whether it was the time."""
-    if seconds is not None:
-        return grow_within(grow, MOST, seconds, perf_counter)
-    grow(MOST)
-    return False
 
 
 def unequal(weight: np.ndarray | None) -> np.ndarray | None:

@@ -15,12 +15,15 @@ from collections.abc import Callable
 FIRST, TIMES = 4, 3
 
 
-def grow_within(grow: Callable[[int], int], most: int, seconds: float, now: Callable[[], float]) -> bool:
+def grow_within(grow: Callable[[int], int], most: int, seconds: float | None, now: Callable[[], float]) -> bool:
     """Have `grow` bring the trees to a number, again and again; it returns how many there are, fewer if it has stopped.
 
-    `now` is the clock. Whatever `seconds` are, the first piece is grown: a booster without a tree is nothing. Returns
-    whether the clock ended the growth.
+    `now` is the clock. Whatever `seconds` are, the first piece is grown: a booster without a tree is nothing; without a
+    limit (None) all is one piece. Returns whether the clock ended the growth.
     """
+    if seconds is None:
+        grow(most)
+        return False
     until, trees, piece = now() + seconds, 0, min(FIRST, most)
     while piece:
         begun = now()
