@@ -284,9 +284,7 @@ def test_a_pipeline_is_refused_and_what_it_says_to_do_is_certified():
     y = X["income"] + (X["job"] == "cook")
     encoder = make_column_transformer((OrdinalEncoder(), ["job"]), remainder="passthrough")
     pipeline = make_pipeline(encoder, HistGradientBoostingRegressor(max_iter=3)).fit(X, y)
-    with pytest.raises(
-        SmileError, match="fit HistGradientBoosting with categorical_features='from_dtype'"
-    ):
+    with pytest.raises(SmileError, match="fit HistGradientBoosting with categorical_features='from_dtype'"):
         certified_trees(pipeline, X, increasing=["income"])
     X = X.astype({"job": "category"})
     own = HistGradientBoostingRegressor(max_iter=3, categorical_features="from_dtype", monotonic_cst={"income": 1})

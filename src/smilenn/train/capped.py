@@ -40,7 +40,8 @@ def cap_(net: SmileNet, heights: np.ndarray) -> None:
     lower.const.copy_(most)
     for tensor in second.parameters():
         tensor.zero_()
-    net.lower, net.second = (part.to(most.device).train(net.training) for part in (lower, second))
+    net.lower = lower.to(most.device).train(net.training)
+    net.second = second.to(most.device).train(net.training)
     net.head_weight.copy_(torch.eye(o))
     net.head_bias.zero_()
     net.auxiliaries, net.hidden, net.skip = "relu", o, False
