@@ -136,6 +136,8 @@ RECIPE: dict[str, Patches] = {
     "prior 20": {"mixing.PRIOR": 20.0},
     "slow trees": {"boosted.RATE": 0.05, "boosted.PATIENCE": 40},
     "six members": {"network": Network(members=6), "boosted.GROUPS": ((50_000, 6), (300_000, 2))},
+    "one member": {"network": Network(members=1)},
+    "two members": {"network": Network(members=2)},
     "no rule": {"properties": ()},
     "no rule, plain network": {"properties": (), "network": Network(encoder="none")},
 }
