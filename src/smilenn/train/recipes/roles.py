@@ -25,6 +25,7 @@ from smilenn.train.recipes.stated import Entry, Kind, Stated, coefficients, entr
 WIDTH_SHARE = 0.98  # of ε that the box takes: the rest is for rounding
 WIDE = 0.75  # of the output's size: an ε from which a box serves `Symmetric` better than units that read sums
 MANY = 64  # columns from which a robust claim is met by distances instead of bounded slopes
+UNKEPT = {Kind.OTHER, Kind.FAIR_NEARBY, Kind.EUCLIDEAN}  # left to other files; norms are asked for once more as strips
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def roles(
     outputs = Outputs() if outputs is None else outputs
     head = np.eye(len(outputs.names)) if head is None else head
     open_ = [one for one in stated if slopes is None or not unconditional(one.claim)]
-    if any(one.kind in (Kind.OTHER, Kind.FAIR_NEARBY) for one in open_):
+    if any(one.kind in UNKEPT for one in open_):
         return None
     found = _collected(domain, open_, outputs, head, wide=_wide(stated, outputs, head))
     if not found.passed <= set(domain.slices):
