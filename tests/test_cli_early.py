@@ -263,7 +263,7 @@ def test_options_that_depend_on_the_types_of_columns_are_judged_before_torch_is_
     data = place / "types.csv"
     lines = [f"{i},{i % 7},{i / 2},{'uv'[i % 2]},{'abc'[i % 3]},{i % 2}\n" for i in range(30)]
     data.write_text("x,z,y,g,three,two\n" + "".join(lines))
-    digits = place / "digits.csv"
+    digits, near = place / "digits.csv", 'kind = "robust"\ndelta = 1'
     lines = [f"{i},{digit},{half}\n" for i, (digit, half) in enumerate([(0, 0), (1, 0.5), (2, 1)] * 12)]
     digits.write_text("x,digit,half\n" + "".join(lines))
     number = ["fit", data, "--out", place / "new", "--target", "y"]
@@ -288,7 +288,7 @@ def test_options_that_depend_on_the_types_of_columns_are_judged_before_torch_is_
             "as in --robust 0.1:2; if 'digit' names classes, add --task classification.",
         ),
         (
-            ["fit", digits, "--out", place / "new", "--target", "digit", *rules("r.toml", 'kind = "robust"\ndelta = 1')],
+            ["fit", digits, "--out", place / "new", "--target", "digit", *rules("r.toml", near)],
             "as in eps = 2; if 'digit' names classes, add --task classification.",
         ),
         (
