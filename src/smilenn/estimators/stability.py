@@ -37,8 +37,8 @@ def refuse_unbounded(claims: Sequence[Claim], outputs: Outputs, domain: Domain) 
     if not some:
         raise SmileError("Certified labels need a property that bounds changes; fit with a Robust or Fair one.")
     raise SmileError(
-        f"Certified labels need a property that bounds changes from every row, which {some[0].formula()!r} does not; fit "
-        "with a Robust or Fair one as well, or without the other premises."
+        f"Certified labels need a property that bounds changes from every row, which {some[0].formula()!r} does not; "
+        "fit with a Robust or Fair one as well, or without the other premises."
     )
 
 
