@@ -263,6 +263,9 @@ def test_options_that_depend_on_the_types_of_columns_are_judged_before_torch_is_
     data = place / "types.csv"
     lines = [f"{i},{i % 7},{i / 2},{'uv'[i % 2]},{'abc'[i % 3]},{i // 2 % 2}\n" for i in range(30)]
     data.write_text("x,z,y,g,three,two\n" + "".join(lines))
+    digits, near = place / "digits.csv", 'kind = "robust"\ndelta = 1'
+    lines = [f"{i},{digit},{half}\n" for i, (digit, half) in enumerate([(0, 0), (1, 0.5), (2, 1)] * 12)]
+    digits.write_text("x,digit,half\n" + "".join(lines))
     number = ["fit", data, "--out", place / "new", "--target", "y"]
     two = ["fit", data, "--out", place / "new", "--target", "g", "--increasing", "x"]
     several = ["fit", data, "--out", place / "new", "--target", "three"]
@@ -280,6 +283,19 @@ def test_options_that_depend_on_the_types_of_columns_are_judged_before_torch_is_
     ]
     cases = [
         ([*number, "--robust", "0.1"], "--robust 0.1 lacks its ε, in a regression the largest"),
+        (
+            ["fit", digits, "--out", place / "new", "--target", "digit", "--robust", "1"],
+            "as in --robust 0.1:2; if 'digit' names classes, add --task classification.",
+        ),
+        (
+            ["fit", digits, "--out", place / "new", "--target", "digit", *rules("r.toml", near)],
+            "as in eps = 2; if 'digit' names classes, add --task classification.",
+        ),
+        (
+            ["fit", digits, "--out", place / "new", "--target", "digit", "--robust", "1", "--task", "regression"],
+            "as in --robust 0.1:2.",
+        ),
+        (["fit", digits, "--out", place / "new", "--target", "half", "--robust", "1"], "as in --robust 0.1:2."),
         ([*number, *rules("a.toml", 'kind = "monotone"\nincreasing = ["q"]')], "a.toml, property 1 (monotone): "),
         ([*number, *rules("b.toml", 'kind = "bounded"\nlo = 0\noutput = ["q"]')], "b.toml, property 1"),
         ([*number, *rules("c.toml", 'kind = "claim"\nthen = ["a.out >= a.q"]')], "c.toml"),

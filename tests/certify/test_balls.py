@@ -1,6 +1,7 @@
 """Contractions, balls and the ball rule before both checkers: they say the same, and no pair contradicts them."""
 
 import math
+import random
 from collections import Counter
 from fractions import Fraction as F
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from smilenn.certify.network import certify_net, open_net
 from smilenn.certify.reference import check as check_reference
 from smilenn.certify.reference import contract as exact_contract
 from smilenn.certify.reference import reader
+from smilenn.certify.reference.strict import Refused
 from smilenn.domain import Domain, Feature
 from smilenn.errors import AlteredError
 from smilenn.model.encoders import Branch, Contract, Encoder, Ramps
@@ -59,6 +61,25 @@ def test_limits_and_roots_are_alike(balled):
     assert [said if isinstance(said, int) else said[0] for said in fast] == [
         said if isinstance(said, int) else said[0] for said in slow
     ]
+
+
+@pytest.mark.parametrize("units", [1, 5, exact_contract.AT_ONCE, 2 * exact_contract.AT_ONCE + 3])
+def test_the_reference_multiplies_columns_exactly(units):
+    """Products of whole numbers as large as weights may be, for more units than are taken at once."""
+    rng = random.Random(units)
+    rows = [[rng.choice((-1, 1)) * rng.getrandbits(rng.choice((1, 59))) for _ in range(units)] for _ in range(3)]
+    want = [[sum(row[j] * row[k] for row in rows) for k in range(units)] for j in range(units)]
+    assert exact_contract._products(rows) == want
+
+
+def test_the_grid_and_its_ends():
+    finest, most = F(1, 2**40), 2**20
+    rows, unit = exact_contract._whole([[finest, F(0)], [most - finest, F(-3, 2)]], most)
+    assert (rows, unit) == ([[1, 0], [2**60 - 1, -3 * 2**39]], 2**40)
+    assert exact_contract._whole([[F(3), F(-1, 2)]], most) == ([[6, -1]], 2)
+    for wrong in (finest / 2, F(most), F(-most), F(1, 2**1074)):
+        with pytest.raises(Refused, match="not on the grid"):
+            exact_contract._whole([[F(1), wrong]], most)
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,19 @@ def test_without_it_messages_name_the_network_of_images(digits):
         SmileClassifier(properties=Robust(1, norm=2)).fit(shuffled, y)
 
 
+@pytest.mark.parametrize("norm", ["inf", 2])
+def test_pixels_of_true_and_false_are_told_of_the_network_of_images(digits, norm):
+    pixels, y = digits
+    black = pixels.to_numpy()[:300] > 7
+    with pytest.raises(SmileError, match=r"all hold 0 and 1; if they are pixels, fit with Network\(encoder='image'\)"):
+        SmileClassifier(properties=Robust(1, norm=norm)).fit(black, y[:300])
+    few = Config(epochs=1, patience=None)
+    model = SmileClassifier(properties=Robust(1, norm=norm), network=Network(encoder="image"), config=few)
+    model.fit(black, y[:300])
+    assert model.verdict_.status == "proved" and {f.kind for f in model.domain_.features} == {"continuous"}
+    assert (model.predict(black) == model.predict(black.astype(float))).all()
+
+
 def test_images_of_three_dimensions_are_told_how_to_become_rows():
     with pytest.raises(SmileError, match=r"X\.reshape\(len\(X\), -1\)"):
         SmileClassifier(properties=Robust(1)).fit(np.zeros((4, 8, 8)), [0, 1, 0, 1])

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from smilenn import Config, Custom, Fair, Monotone, Network, Robust, SmileClassifier, SmileError
-from smilenn.estimators.stability import largest_change, stable
+from smilenn.estimators.stability import largest_change, refuse_unbounded, stable
 
 pytestmark = pytest.mark.usefixtures("quick_module")
 
@@ -51,6 +51,19 @@ def test_the_bound_is_the_checked_one(model):
     assert stable(np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]), 1.0).tolist() == [True, True] + [False] * 4 + [True]
     assert stable(np.array([-1.0, 0.0, 1.0]), 0.0).all()
     assert not stable(np.array([-1e300, 0.0, 1e300]), np.inf).any()
+
+
+def test_a_rule_with_premises_of_its_own_is_named_where_it_certifies_no_label():
+    """It is proved, of some pairs: no label is certified by it, and the sentence says which rule that is."""
+    X, y = data(n=60)
+    near = Custom(["a.out - b.out <= 1"], ["norm2(a.x - b.x) <= 0.2", "a.x <= 5"])
+    few = Config(patience=None, epochs=2)
+    model = SmileClassifier(properties=near, config=few, random_state=0).fit(X[["x"]], y)
+    assert model.verdict_.status == "proved"
+    with pytest.raises(SmileError, match=r"from every row, which '.*<= 5, norm2.*' does not; fit with a Robust"):
+        model.predict_certified(X[["x"]])
+    with pytest.raises(SmileError, match=r"bounds changes; fit with a Robust or Fair one\.$"):
+        refuse_unbounded(Monotone(["x"]).lower(model.domain_), model.outputs_, model.domain_)
 
 
 def test_rows_by_hand_are_read_at_their_own_scale(model):

@@ -51,6 +51,27 @@ def test_ten_classes_are_learned_and_certified(digits):
     assert ((radius >= 0.1) == certified).all()
 
 
+def test_pixels_beyond_their_range_and_constant_ones_keep_labels_and_radii(digits):
+    """What lies outside is moved to the edge, which takes no two rows further apart: labels hold for such rows too."""
+    model, x, _, norm, _ = digits
+    domain, rng = model.domain_, np.random.default_rng(0)
+    still = domain.lo == domain.hi
+    assert still.sum() > 2
+    labels, certified = model.predict_certified(x)
+    step = rng.choice([-1.0, 1.0], x.shape)
+    step[:, ~still] *= rng.random((len(x), 1)) < 0.5  # of some rows constant pixels alone
+    reach = 0.1 if norm == "inf" else 0.1 / np.linalg.norm(step, axis=1, keepdims=True)
+    moved = x + step * reach * (1 - 1e-9)
+    assert (~domain.contains(moved)).all()
+    assert (model.predict(moved) == labels)[certified].all()
+    inside = np.clip(moved, domain.lo, domain.hi)
+    assert (model.outputs(moved) == model.outputs(inside)).all()
+    assert (model.certified_radius(moved, norm) == model.certified_radius(inside, norm)).all()
+    far = np.where(still, 7.0, x)  # a constant pixel decides nothing
+    assert (model.predict(far) == labels).all()
+    assert (model.certified_radius(far, norm) == model.certified_radius(x, norm)).all()
+
+
 def test_radii_of_images_are_fine(digits):
     model, x, _, norm, folder = digits
     assert len(model.claims_) == 2 and smilenn.load(folder).claims_ == model.claims_

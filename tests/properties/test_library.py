@@ -35,6 +35,7 @@ from smilenn.properties import (
     row,
 )
 
+PIXELS = Domain(tuple(Feature(f"p{i}", "binary") for i in range(16)))
 DOMAIN = Domain(
     (
         Feature("x", "continuous", 0, 2),
@@ -331,6 +332,16 @@ ERRORS = [
     (
         lambda: Robust(0.1, 1).lower(Domain((Feature("s", "binary"),))),
         "Robust: no feature may change; the domain has no continuous or integer one.",
+    ),
+    (
+        lambda: Robust(0.1, 1).lower(PIXELS),
+        "Robust: no feature may change; all hold 0 and 1; if they are pixels, fit with Network(encoder='image'), else "
+        "leave the property out.",
+    ),
+    (
+        lambda: Robust(0.1, 1, norm=2).lower(PIXELS),
+        "Robust: the Euclidean norm needs a continuous feature that may change, and all hold 0 and 1; if they are "
+        "pixels, fit with Network(encoder='image'), else leave the property out.",
     ),
     (lambda: Fair([], 1), "Fair: protected is empty; name at least one feature."),
     (lambda: Fair("race", -1), "Fair: eps is -1; it must be 0 or more."),

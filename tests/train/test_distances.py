@@ -89,11 +89,6 @@ def test_columns_with_unequal_delta_are_scaled_so_that_each_may_move_by_its_own(
     assert np.abs(net.predict(x) - net.predict(near)).max() <= 0.5
 
 
-def test_a_delta_of_zero_is_refused():
-    with pytest.raises(SmileError, match=r"must be more than 0; it is not for \['p3'\]"):
-        robust_encoder(PIXELS, np.where(np.arange(64) == 3, 0.0, 0.1))
-
-
 def test_blocks_need_a_square_image():
     domain = Domain.box([0.0] * 6, [1.0] * 6)
     with pytest.raises(SmileError, match="6 columns are not square"):

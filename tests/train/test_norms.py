@@ -4,7 +4,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smilenn import Custom, Monotone, Robust, SmileClassifier, SmileRegressor, load
+from smilenn import (
+    Bounded,
+    Concave,
+    Convex,
+    Custom,
+    Dominates,
+    Fair,
+    Lipschitz,
+    LocalRobust,
+    Monotone,
+    Robust,
+    SmileClassifier,
+    SmileRegressor,
+    Symmetric,
+    load,
+)
 from smilenn.certify.reference import check as reference
 from smilenn.domain import Domain, Feature
 from smilenn.properties import ground, holds_exactly
@@ -50,6 +65,10 @@ def task(rules, outputs=LOGIT, domain=BOX, *, classify=True, **design):
         (task(BOTH[1:], CLASSES), "contractions"),
         (task(BOTH[1:], LABELS), "contractions"),
         (task([Monotone(increasing=["x"]), BOTH[1]]), "curved"),
+        (task([Convex("x"), BOTH[1]]), "curved"),
+        (task([Concave("x"), BOTH[1]], Outputs(), classify=False), "curved"),
+        (task([Symmetric(["x", "y"]), BOTH[1]], CLASSES), "curved"),
+        (task([Dominates("x", "y"), BOTH[1]], Outputs(), classify=False), "curved"),
         (task(BOTH[1:], Outputs(), classify=False), "curved"),
         (task(beside("a.x <= 0.5")), "contractions"),
         (task(beside("a.x >= b.x")), "contractions"),
@@ -65,6 +84,43 @@ def test_which_network_keeps_a_norm(asked, family):
     counted = asked.kinds != {"Robust in the Euclidean norm"} or not asked.classify
     assert ("each column alone" in found.reasons) == (family == "plain")
     assert ("one of every column by as much" in found.reasons) == (counted and family != "plain")
+
+
+OTHERS = {
+    "Monotone": lambda **o: Monotone(increasing=["x"], **o),
+    "Convex": lambda **o: Convex("x", **o),
+    "Concave": lambda **o: Concave("x", **o),
+    "Symmetric": lambda **o: Symmetric(["x", "y"], **o),
+    "Symmetric, wide": lambda **o: Symmetric(["x", "y"], eps=5, **o),
+    "Dominates": lambda **o: Dominates("x", "y", **o),
+    "Lipschitz": lambda **o: Lipschitz("x", 2, **o),
+    "Bounded": lambda **o: Bounded(-5, 5, **o),
+    "Fair": lambda **o: Fair("kind", eps=0.3, **o),
+    "Fair, ε = 0": lambda **o: Fair("kind", eps=0, **o),
+    "Fair nearby": lambda **o: Fair("kind", eps=0.3, delta=0.1, **o),
+    "Robust": lambda **o: Robust(0.02, 0.5, **o),
+    "LocalRobust": lambda **o: LocalRobust([{"x": 0.5, "y": 0.5, "z": 1, "w": 0, "kind": "a"}], 0.1, eps=0.5, **o),
+}
+OUTPUTS = {  # outputs, the one that a property is about, whether they are classes
+    "numbers": (Outputs(), {}, False),
+    "several numbers": (Outputs(("s", "t")), {"output": "s"}, False),
+    "quantiles": (Outputs(("q0.1", "q0.5", "q0.9")), {"output": "q0.5"}, False),
+    "two classes": (LOGIT, {}, True),
+    "classes": (CLASSES, {"output": "p"}, True),
+    "labels": (LABELS, {"output": "s"}, True),
+}
+KINDED = Domain((*BOX.features, Feature("kind", "category", categories=("a", "b", "c"))))
+
+
+@pytest.mark.parametrize("outputs", OUTPUTS)
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_norm_stands_beside_every_other_property(other, outputs):
+    names, about, classify = OUTPUTS[outputs]
+    claims, rng = lower_all([OTHERS[other](**about), BOTH[1]], KINDED, names), np.random.default_rng(0)
+    x = KINDED.sample(40, rng)
+    y = rng.integers(0, 2, (40, len(names.names))).astype(float)
+    found = recipe_for(Task.of(KINDED, x, claims, classify=classify, outputs=names, y=y))
+    assert found.family == ("plain" if other in ("LocalRobust", "Fair nearby") else "curved")
 
 
 def test_a_premise_that_no_network_keeps_is_told_what_to_state():
@@ -137,8 +193,11 @@ FITS = {
     "beside a bound": (SmileClassifier, beside("a.x <= 0.5"), Y > 0),
     "beside an order": (SmileClassifier, beside("a.x >= b.x", then=["a.out >= b.out - 0.2"]), Y > 0),
     "beside monotone": (SmileClassifier, [Monotone(decreasing=["x"]), Robust(0.05, norm=2)], Y > 0),
+    "beside convex": (SmileRegressor, [Convex("x"), Robust(0.05, eps=0.1, norm=2)], X["x"] ** 2 + X["y"]),
+    "beside symmetric": (SmileClassifier, [Symmetric(["x", "y"]), Robust(0.05, norm=2)], Y),
     "numbers": (SmileRegressor, [Robust(0.05, eps=0.1, norm=2)], np.sin(6 * X["x"]) + X["y"]),
 }
+SHAPED = {"beside convex", "beside symmetric"}  # whose other claim is not about pairs near each other
 
 
 def pairs_of(claim, domain, rng):
@@ -169,6 +228,8 @@ def test_no_pair_moves_by_more_than_was_checked(name, tmp_path):
     model, rng = load(tmp_path / "m"), np.random.default_rng(0)
     outputs, shares = list(model.outputs_.names), []
     for claim, checked in zip(model.certificate_.claims, model.certificate_.report.claims, strict=True):
+        if name in SHAPED and not claim.ball:
+            continue
         pairs = pairs_of(claim, model.domain_, rng)
         assert len(pairs) > 50
         f = model.net_.predict(pairs.reshape(-1, model.domain_.size)).reshape(len(pairs), 2, -1)

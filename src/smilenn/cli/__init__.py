@@ -150,7 +150,7 @@ def fit(
     from smilenn.cli.preparing import prepare
 
     prepared = prepare(request, source)  # rules and rows, without torch
-    check_agreement(prepared)
+    check_agreement(prepared, task=request.task)
     from smilenn.cli import fitting as command
     from smilenn.clusters.context import cluster_if
 

@@ -11,25 +11,29 @@ from smilenn.cli.fit_request import read_bounds
 from smilenn.cli.preparing import Prepared
 from smilenn.cli.table import FIRST_ROW, refused
 from smilenn.domain import OutOfBounds
+from smilenn.domain.few import few_whole
 from smilenn.errors import SmileError
 from smilenn.estimators.outside import all_carried
 from smilenn.estimators.rules import LOGIT_EPS, completed
 from smilenn.estimators.start import check_task
 from smilenn.properties.base import Property
+from smilenn.properties.change import Robust
 from smilenn.properties.claim import Claim
 from smilenn.properties.outputs import Ordered
 from smilenn.properties.premise import ground
 from smilenn.properties.spec import lower_all
 
 
-def check_agreement(prepared: Prepared) -> None:
-    """Each rule by itself, all of them together, and every row; errors name the option, the file or the row."""
+def check_agreement(prepared: Prepared, *, task: str = "auto") -> None:
+    """Each rule by itself, all of them together, and every row; errors name the option, the file or the row. `task` is
+    what ``--task`` says.
+    """
     for where, item in prepared.stated:
         try:
             for claim in claims_of(prepared, [item]):
                 ground(claim, prepared.domain)
         except SmileError as error:
-            raise SmileError(f"{where}: {error}") from None
+            raise SmileError(f"{where}: {_or_classes(str(error), prepared, item, task)}") from None
     claims = _all_claims(prepared)
     from smilenn.properties.conflicts import refuse_conflicts  # which needs SciPy's linear programs
 
@@ -37,6 +41,16 @@ def check_agreement(prepared: Prepared) -> None:
     if prepared.start is not None:
         check_task(prepared.start, prepared.target, claims)
     _check_rows(prepared, claims)
+
+
+def _or_classes(error: str, prepared: Prepared, item: Property, task: str) -> str:
+    """The error, with what else a rule without an ε may mean: few whole numbers may name classes, whose ε is chosen."""
+    y = prepared.y
+    if prepared.classes or task != "auto" or not (isinstance(item, Robust) and item.eps is None):
+        return error
+    if not isinstance(y, pd.Series) or prepared.target.task != "regression" or not few_whole(y):
+        return error
+    return f"{error.removesuffix('.')}; if {y.name!r} names classes, add --task classification."
 
 
 def _all_claims(prepared: Prepared) -> tuple[Claim, ...]:

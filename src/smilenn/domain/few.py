@@ -31,6 +31,18 @@ def few_and_mixed(series: pd.Series) -> bool:
     return bool(named.any() and not named.all()) and all(map(_is_name, values[named]))
 
 
+def few_whole(series: pd.Series) -> bool:
+    """Whether a column holds few values, all of them whole numbers: it may be numbers or the names of classes.
+
+    >>> few_whole(pd.Series([0, 1, 2] * 10)), few_whole(pd.Series([0.5, 1, 2] * 10)), few_whole(pd.Series([0, 1, 2]))
+    (True, False, False)
+    """
+    values = pd.Series(series.dropna().unique())
+    if not pd.api.types.is_numeric_dtype(values) or not 2 <= len(values) <= MOST or len(series) < ROWS * len(values):
+        return False
+    return bool((values % 1 == 0).all())
+
+
 def _is_name(text: str) -> bool:
     return any(c.isalnum() for c in text) and not number_style([text])
 

@@ -38,7 +38,7 @@ from smilenn.estimators.radius import (
 )
 from smilenn.estimators.reject import accepted, with_rejections
 from smilenn.estimators.rules import LOGIT_EPS, Directions, Names, Stated
-from smilenn.estimators.stability import largest_changes, stable
+from smilenn.estimators.stability import largest_changes, refuse_unbounded, stable
 from smilenn.estimators.targets import (
     Target,
     TaskName,
@@ -299,7 +299,7 @@ class SmileClassifier(ClassifierMixin, SmileEstimator):
         """
         claims = self.changing_claims()
         if not claims:
-            raise SmileError("Certified labels need a property that bounds changes; fit with a Robust or Fair one.")
+            refuse_unbounded(self.claims_, self.outputs_, self.domain_)
         judgement = self._judged()
         way = self.outside_ if outside is None else outside
         known = vars(self).get("_known_changes")

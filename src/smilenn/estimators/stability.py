@@ -16,15 +16,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import NoReturn
 
 import numpy as np
 
 from smilenn.certify.verdicts import Certificate
 from smilenn.domain import Domain, OutOfBounds
+from smilenn.errors import SmileError
 from smilenn.estimators.outside import clamping_carries
 from smilenn.properties.claim import Claim, Inequality
 from smilenn.properties.forms import Outputs
+from smilenn.properties.meaning import Unnamed
+from smilenn.properties.recognise import meaning
 from smilenn.rounding import round_up
+
+
+def refuse_unbounded(claims: Sequence[Claim], outputs: Outputs, domain: Domain) -> NoReturn:
+    """Raise: no claim bounds how far outputs change from every row on. One with premises of its own is named."""
+    some = [one for one in claims if one.copies == 2 and isinstance(meaning(one, outputs, domain), Unnamed)]
+    if not some:
+        raise SmileError("Certified labels need a property that bounds changes; fit with a Robust or Fair one.")
+    raise SmileError(
+        f"Certified labels need a property that bounds changes from every row, which {some[0].formula()!r} does not; "
+        "fit with a Robust or Fair one as well, or without the other premises."
+    )
 
 
 def largest_change(

@@ -16,7 +16,7 @@ from smilenn.domain.cells import order_of
 from smilenn.errors import SmileError, listed
 from smilenn.properties.base import Name, order_remedy, quoted
 from smilenn.properties.rational import number
-from smilenn.properties.reach import Delta, Size, negated, raw_amount, reference, shown
+from smilenn.properties.reach import IF_PIXELS, Delta, Size, negated, only_zeros_and_ones, raw_amount, reference, shown
 
 Axes = tuple[tuple[str, Fraction], ...]
 
@@ -43,6 +43,8 @@ def _nothing_moves(domain: Domain, chosen: Sequence[str]) -> str:
         return f"{start}, and {listed(chosen)} {each} one value only; leave the property out, or widen the bounds."
     known = listed(feature.name for feature in domain.features)
     whole = next((feature.name for feature in domain.features if feature.kind == "integer"), None)
+    if only_zeros_and_ones(domain):
+        return f"{start}, and all hold 0 and 1; {IF_PIXELS}, else leave the property out."
     if whole is None:
         return f"{start}; the features are {known}, so leave norm=2 out."
     return (

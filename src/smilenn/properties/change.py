@@ -34,11 +34,13 @@ from smilenn.properties.forms import Outputs, change
 from smilenn.properties.output_property import OutputProperty
 from smilenn.properties.rational import number
 from smilenn.properties.reach import (
+    IF_PIXELS,
     delta_divided,
     delta_formula,
     delta_json,
     delta_renamed,
     delta_words,
+    only_zeros_and_ones,
     read_delta,
     reference,
     refuse_idle,
@@ -134,8 +136,15 @@ class Robust(OutputProperty):
             features = tuple(f.name for f in domain.features if f.kind in ("continuous", "integer"))
         when = strip_rows(self.delta, domain, [str(n) for n in features], "Robust")
         if not when:
-            raise SmileError("Robust: no feature may change; the domain has no continuous or integer one.")
+            raise SmileError(f"Robust: no feature may change; {_what_stays(domain)}.")
         return Claim(2, when, bounded_change(self.forms(outputs), self.eps))
+
+
+def _what_stays(domain: Domain) -> str:
+    """Why no feature may change, and what to do where they may be pixels."""
+    if not only_zeros_and_ones(domain):
+        return "the domain has no continuous or integer one"
+    return f"all hold 0 and 1; {IF_PIXELS}, else leave the property out"
 
 
 def _norm(value: Any) -> str | int:

@@ -22,6 +22,8 @@ Size = Fraction | str  # raw units, or a share of the range such as "5%"
 Entry = tuple[Name, Size, Size]  # feature, δ_lo, δ_hi
 Delta = Fraction | str | tuple[Entry, ...]
 
+PIXELS, IF_PIXELS = 16, "if they are pixels, fit with Network(encoder='image')"
+
 
 def read_delta(value: Any, who: str, *, positive: bool = False, each: bool = False) -> Delta:
     """A delta in its normal form; a negative one or δ_lo > δ_hi is an error. With `positive` a single 0 is one too, and
@@ -46,6 +48,11 @@ def refuse_idle(entries: Sequence[Entry], who: str, *, ball: bool) -> None:
     pairs = [name for name, low, high in entries if low != negated(high)]
     if ball and pairs:
         raise SmileError(f"{who}: in the Euclidean norm {quoted(pairs[:1])} needs one number as its delta, not a pair.")
+
+
+def only_zeros_and_ones(domain: Domain) -> bool:
+    """Whether all columns hold 0 and 1, so many of them that they may be pixels."""
+    return len(domain.features) >= PIXELS and all(f.kind == "binary" and not f.categories for f in domain.features)
 
 
 def _read_entry(item: Any, who: str, sign: Sign) -> Entry:

@@ -17,7 +17,8 @@ from smilenn.certify.reference.strict import Refused, need
 ZERO, ONE = Fraction(0), Fraction(1)
 U, ETA, LARGEST = Fraction(1, 2**53), Fraction(1, 2**126), Fraction(2**1000)
 STEP = Fraction(1, 2**100)
-FINEST, MOST_WEIGHT, MOST_BALANCE = Fraction(1, 2**40), 2**20, 2**40
+FINEST, MOST_WEIGHT, MOST_BALANCE = 2**40, 2**20, 2**40
+AT_ONCE = 128  # units of which products are formed with the same columns
 MOST_WORK = 1 << 31  # of all proofs together, of which these tests are a part
 
 
@@ -69,13 +70,11 @@ def _tested(
 ) -> Contraction:
     """The layer, if it is one; weight [i][j], the others [j]. Refused if the test fails."""
     need(min(gain) >= 0 and min(balance) > 0, "The gain of a contraction is negative, or its balance not positive.")
-    _short([v for row in weight for v in row], MOST_WEIGHT)
-    _short(balance, MOST_BALANCE)
-    unit = _unit([v for row in weight for v in row])
-    rows = [[int(v * unit) for v in row] for row in weight]
+    rows, unit = _whole(weight, MOST_WEIGHT)
+    (shares,), share = _whole([balance], MOST_BALANCE)
     products = _products(rows)
     for j, line in enumerate(products):
-        total = sum((abs(v) * q for v, q in zip(line, balance, strict=True)), ZERO) / unit**2
+        total = Fraction(sum(abs(v) * q for v, q in zip(line, shares, strict=True)), unit**2 * share)
         need(gain[j] * total <= 2 * balance[j], "A layer of the kind 'contract' may move inputs apart.")
     norms = tuple(root(Fraction(line[j], unit**2)) for j, line in enumerate(products))
     away = [g * max(b, ZERO) for g, b in zip(gain, bias, strict=True)]
@@ -85,14 +84,14 @@ def _tested(
     return Contraction(norms, tuple(bias), tuple(gain), still)
 
 
-def _short(values: list[Fraction], most: int) -> None:
-    fits = all((v / FINEST).denominator == 1 and abs(v) < most for v in values)
+# a float is n/d with d a power of two: it is on the grid if d ≤ 2^40, and n·(unit/d) is whole if d ≤ unit
+def _whole(rows: list[list[Fraction]], most: int) -> tuple[list[list[int]], int]:
+    """The numbers times `unit`, the least that makes all of them whole; refused off the grid and from `most` on."""
+    ratios = [[v.as_integer_ratio() for v in row] for row in rows]
+    unit = max(d for row in ratios for _, d in row)
+    fits = unit <= FINEST and all(abs(n) < most * d for row in ratios for n, d in row)
     need(fits, "A contraction has weights or a balance that are not on the grid, or too large.")
-
-
-def _unit(values: list[Fraction]) -> int:
-    """A number that makes all of them whole."""
-    return max(v.denominator for v in values)
+    return [[n * (unit // d) for n, d in row] for row in ratios], unit
 
 
 # with a' = a + c ≥ 0: Σ_k a_kj·a_kl = Σ_k a'_kj·a'_kl − c·(s_j + s_l) − n·c²,  s_j = Σ_k a_kj, n rows
@@ -102,17 +101,15 @@ def _products(rows: list[list[int]]) -> list[list[int]]:
     totals = [sum(column) for column in zip(*rows, strict=True)]
     size = ((n * (2 * c) ** 2).bit_length() + 7) // 8 or 1  # bytes that no sum of non-negative products outgrows
     packed = [int.from_bytes(b"".join((v + c).to_bytes(size, "little") for v in row), "little") for row in rows]
-    out = []
-    for j in range(units):
-        total = sum((row[j] + c) * number for row, number in zip(rows, packed, strict=True))
-        data = total.to_bytes(size * units, "little")
-        shift = c * totals[j] + n * c * c
-        out.append(
-            [
-                int.from_bytes(data[size * at : size * at + size], "little") - shift - c * totals[at]
-                for at in range(units)
-            ]
-        )
+    out: list[list[int]] = []
+    for start in range(0, units, AT_ONCE):
+        rest = [number >> 8 * size * start for number in packed]  # columns from `start` on: the matrix is symmetric
+        for j in range(start, min(start + AT_ONCE, units)):
+            total = sum((row[j] + c) * number for row, number in zip(rows, rest, strict=True))
+            data, shift = total.to_bytes(size * (units - start), "little"), c * totals[j] + n * c * c
+            sums = [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
+            own = [v - shift - c * s for v, s in zip(sums, totals[start:], strict=True)]
+            out.append([line[j] for line in out[:start]] + own)
     return out
 
 

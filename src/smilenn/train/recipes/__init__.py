@@ -52,6 +52,8 @@ AUTOMATIC: tuple[Callable[[Task], Recipe | None], ...] = (
 UNRULED = (ensemble.recipe, *AUTOMATIC)
 CHOSEN: tuple[Callable[[Task], Recipe | None], ...] = (given.recipe, plain.recipe)  # where the user has decided
 
+OF_IMAGES = {"distances", "contractions"}
+
 
 def recipe_for(task: Task) -> Recipe:
     """A fresh network for the task; its weights come from torch's random state."""
@@ -71,7 +73,7 @@ def _refuse_unused(design: Design, family: Family) -> None:
             "Network(backbone_share=…) is for distance nets: classifiers whose only properties are Robust ones that "
             "move all of many columns, or of an image; leave it at 0."
         )
-    if design.image and family == "plain":
+    if design.image and family not in OF_IMAGES:
         raise SmileError(
             "Network(encoder='image') is for classifiers whose only properties are Robust ones that move every pixel; "
             "use Network(encoder='auto')."

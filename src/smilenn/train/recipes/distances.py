@@ -7,7 +7,8 @@ Under the premise of claim c each e_k moves by at most D_c, known from the layer
 Of several classes each has a coordinate of its own, f_i = −s·e_i, and each margin f_i − f_j moves by as much. f may be
 the mean of several nets, which moves by no more than one of them.
 One net keeps several claims at once: its decision does not depend on s, and an input is verified for δ_c where
-|f| > 2·s·D_c.
+|f| > 2·s·D_c. Columns that a claim keeps equal, as categories, 0/1 columns and marks of missing cells, move no e_k, so
+they are read as well (encoders/robust.py); where most columns stay equal, units with bounded slopes serve better.
 
 A `share` ρ of the smallest ε may be left to a backbone, which then moves f within ±w around the distances' value:
 
@@ -44,7 +45,7 @@ from smilenn.properties.premise import ground
 from smilenn.train.averaged import averaged
 from smilenn.train.config import Config
 from smilenn.train.distances import THETA
-from smilenn.train.recipes.roles import MANY
+from smilenn.train.recipes.roles import MANY, moved
 from smilenn.train.recipes.stated import Kind, Stated, read
 from smilenn.train.recipes.task import Design, Recipe, Task
 
@@ -73,30 +74,38 @@ REASONS = (
     "An l∞-distance net: its layers never change by more than their inputs, whatever the weights. The logit is scaled "
     "to ε, and the backbone "
 )
+EQUAL = " Columns that stay equal are read too."
 
 
 def recipe(task: Task) -> Recipe | None:
     """A classifier by distances; None where a claim is not robust, moves few columns, or leaves the output no room."""
-    many = task.design.image or len(task.outputs.names) > 1 or task.domain.size >= MANY
-    if task.design.backbone is not None or not task.classify or not many:
+    if task.design.backbone is not None or not task.classify or task.kinds != {Kind.ROBUST}:
         return None
-    if task.kinds != {Kind.ROBUST} or not all(_allows(one, task.domain) for one in task.stated):
+    if not (task.design.image or len(task.outputs.names) > 1 or moved(task.domain, task.stated) >= MANY):
+        return None
+    if not all(_allows(one, task.domain, image=task.design.image) for one in task.stated):
         return None
     net, config = sized_distance_net(task.domain, task.settled, len(task.x), task.outputs, task.design)
     share = task.design.backbone_share
     part = f"moves it in a box of {100 * share:g} % of the smallest ε." if share else "has no influence."
-    return Recipe(net, config, REASONS + part, "distances")
+    equal = "" if moved(task.domain, task.stated) == task.domain.size else EQUAL
+    return Recipe(net, config, REASONS + part + equal, "distances")
 
 
-def _allows(one: Stated, domain: Domain) -> bool:
-    """Whether the claim lets every column move, and outputs, or margins between two of them, by some ε > 0."""
+def _allows(one: Stated, domain: Domain, *, image: bool) -> bool:
+    """Whether the claim moves half of the features or many columns, all of an image, and outputs, or margins between
+    two of them, by some ε > 0.
+    """
     change = _change(one, domain)
-    return change.eps > 0 and bool((change.reach > 0).all()) and change.size <= 2
+    moving = change.reach > 0
+    features = [bool(moving[span].any()) for span in domain.slices.values()]
+    enough = moving.all() if image else 2 * sum(features) >= len(features) or moving.sum() >= MANY
+    return change.eps > 0 and bool(enough) and change.size <= 2
 
 
 @dataclass(frozen=True, eq=False)
 class _Change:
-    """A robust claim: δ [m] in model units, ε, and Σ|v| of its largest form of the outputs."""
+    """A robust claim: δ [m] in model units, 0 where columns stay equal, ε, and Σ|v| of its largest form of outputs."""
 
     reach: np.ndarray
     eps: float
@@ -134,7 +143,7 @@ class _Reach:
         changes = [_change(one, domain) for one in read(claims, outputs, domain)]
         half, moving = (domain.scale(domain.hi) - domain.scale(domain.lo)) / 2, domain.lo < domain.hi
         widest = np.max([change.reach for change in changes], axis=0)
-        useful = [change.reach for change in changes if (change.reach < half)[moving].any()]
+        useful = [change.reach for change in changes if (change.reach < half)[moving & (change.reach > 0)].any()]
         rate = np.ones(domain.size) if image else rates(domain, widest)
         return cls(widest, float((np.array(useful or [widest]) * rate).max()))
 
@@ -274,7 +283,7 @@ def distance_net(
     share: float = 0.0,
     backbone: nn.Module | None = None,
 ) -> SmileNet:
-    """A fresh net for robust claims with ε > 0 whose δ moves every column.
+    """A fresh net for robust claims with ε > 0 that move some columns; all others stay equal.
 
     `encoder` returns two coordinates, or one for each of several outputs, as those of `robust_encoder` do; None for
     one of 256-256 units. `share` of ε is left to the `backbone` [B, m] → [B, o].

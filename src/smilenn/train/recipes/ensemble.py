@@ -21,7 +21,7 @@ from smilenn.model.encoders.monotone import monotone_encoder
 from smilenn.train.averaged import averaged
 from smilenn.train.boosted import Directions
 from smilenn.train.coordinates import Coordinates
-from smilenn.train.recipes.roles import MANY, Reading, Roles, roles
+from smilenn.train.recipes.roles import MANY, Reading, Roles, moved, roles
 from smilenn.train.recipes.spare import signs, spare_of
 from smilenn.train.recipes.stated import Kind
 from smilenn.train.recipes.task import Recipe, Task, steps
@@ -149,7 +149,7 @@ class Plan:
 
 def planned_ensemble(task: Task) -> Plan | None:
     """The plan for an ensemble, in a box's coordinates where that serves; None where there is no such network."""
-    if task.design.backbone is not None or not (_unruled(task) or _suits(task.kinds, task.domain.size)):
+    if task.design.backbone is not None or not (_unruled(task) or _suits(task)):
         return None
     box = task.box
     if box is not None and box.parallel and not _leans(box, len(task.outputs.names)):
@@ -164,8 +164,8 @@ def _unruled(task: Task) -> bool:
     return task.unruled and not task.design.sized and not task.design.image
 
 
-def _suits(kinds: frozenset[Kind], columns: int) -> bool:
-    alone = ALONE | {Kind.ROBUST} if columns < MANY else ALONE
+def _suits(task: Task) -> bool:
+    kinds, alone = task.kinds, ALONE | {Kind.ROBUST} if moved(task.domain, task.stated) < MANY else ALONE
     return bool(kinds & HARD) or (bool(kinds & alone) and kinds <= JOINED)
 
 

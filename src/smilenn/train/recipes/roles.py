@@ -24,7 +24,8 @@ from smilenn.train.recipes.stated import Entry, Kind, Stated, coefficients, entr
 
 WIDTH_SHARE = 0.98  # of ε that the box takes: the rest is for rounding
 WIDE = 0.75  # of the output's size: an ε from which a box serves `Symmetric` better than units that read sums
-MANY = 64  # columns from which a robust claim is met by distances instead of bounded slopes
+MANY = 64  # columns that robust claims move, from which on distances serve instead of bounded slopes
+UNKEPT = {Kind.OTHER, Kind.FAIR_NEARBY, Kind.EUCLIDEAN}  # left to other files; norms are asked for once more as strips
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,10 @@ def roles(
     outputs = Outputs() if outputs is None else outputs
     head = np.eye(len(outputs.names)) if head is None else head
     open_ = [one for one in stated if slopes is None or not unconditional(one.claim)]
-    if any(one.kind in (Kind.OTHER, Kind.FAIR_NEARBY) for one in open_):
+    if any(one.kind in UNKEPT for one in open_):
         return None
-    found = _collected(domain, open_, outputs, head, wide=_wide(stated, outputs, head))
+    near = partial(_near, domain=domain, many=moved(domain, stated) >= MANY)
+    found = _collected(open_, outputs, head, near, wide=_wide(stated, outputs, head))
     if not found.passed <= set(domain.slices):
         return None
     _hide(found)
@@ -106,13 +108,24 @@ def roles(
     return Roles(_readings(found), passed, frozenset(linear), order, wanted, _width(found, bool(curved)))
 
 
+def moved(domain: Domain, stated: Iterable[Stated]) -> int:
+    """How many columns the robust claims together let move, as they are stated: whole numbers by less than 1, too. One
+    of a single value counts, for it is no hindrance.
+    """
+    near = [one.meaning for one in stated if one.kind == Kind.ROBUST]
+    names = {name for found in near if isinstance(found, Changes) for name, low, high in found.within if low or high}
+    return sum(name in names or lo == hi for name, lo, hi in zip(domain.coordinates, domain.lo, domain.hi, strict=True))
+
+
 # ---- what each claim adds ------------------------------------------------------------------------------------------
 
+Reader = Callable[["_Found", Stated, Entry], None]
 
-def _collected(domain: Domain, stated: Iterable[Stated], outputs: Outputs, head: np.ndarray, *, wide: bool) -> _Found:
+
+def _collected(stated: Iterable[Stated], outputs: Outputs, head: np.ndarray, near: Reader, *, wide: bool) -> _Found:
     """What all the claims together ask of features and boxes."""
     found = _Found.nothing(head.shape[1])
-    readers: dict[Kind, Callable[[_Found, Stated, Entry], None]] = {
+    readers: dict[Kind, Reader] = {
         Kind.MONOTONE: _rise,
         Kind.FAIR: _leave_out,
         Kind.SYMMETRIC: _unread_pair if wide else _curved_pair,
@@ -120,7 +133,7 @@ def _collected(domain: Domain, stated: Iterable[Stated], outputs: Outputs, head:
         Kind.CONVEX: _curved,
         Kind.CONCAVE: _curved,
         Kind.LIPSCHITZ: _bounded,
-        Kind.ROBUST: partial(_near, domain=domain),
+        Kind.ROBUST: near,
         Kind.LOCAL: _tight,
     }
     for one in stated:
@@ -174,8 +187,8 @@ def _bounded(found: _Found, one: Stated, entry: Entry) -> None:
     found.narrow(entry, 0.0)
 
 
-def _near(found: _Found, one: Stated, entry: Entry, domain: Domain) -> None:
-    if domain.size < MANY:  # too many units otherwise
+def _near(found: _Found, one: Stated, entry: Entry, domain: Domain, *, many: bool) -> None:
+    if not many:  # too many units otherwise
         pinned = ground(one.claim, domain).pinned
         found.curved.update(name for name in domain.slices if not all(pinned[i] for i in domain.indices(name)))
     found.narrow(entry, 0.0)
