@@ -297,3 +297,14 @@ def test_a_category_of_polars_and_an_order_of_pandas_stay():
     assert not plain["grade"].dtype.ordered and not plain.attrs
     ordered = pd.DataFrame({"grade": pd.Categorical(["a", "b"], ordered=True)})
     assert Domain.from_data(ordered).feature("grade").unit == "a < b"
+
+
+def test_a_dictionary_with_null_or_a_value_twice_is_a_category():
+    cells = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3] * 15, pa.int8()), pa.array(["u", "v", None, "u"]))
+    table = pa.table({"x": ROW, "g": cells})
+    plain = pd.DataFrame({"x": ROW, "g": pd.Categorical(["u", "v", None, "u"] * 15)})
+    for form in (table, table.to_pandas(types_mapper=pd.ArrowDtype)):
+        assert_frame_equal(as_frame(form), plain)
+    ordered = pa.DictionaryArray.from_arrays([0, 1, 2], pa.array(["low", None, "high"]), ordered=True)
+    found = plain_column(pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([ordered]))))
+    assert found.cat.ordered and list(found.cat.categories) == ["low", "high"] and found.isna().tolist() == [0, 1, 0]

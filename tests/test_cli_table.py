@@ -382,6 +382,13 @@ def test_class_weights_that_cannot_be(tmp_path, text, said):
     assert code == 2 and said in one_sentence(err)
 
 
+def test_two_weights_of_one_class_are_refused(tmp_path):
+    frame = table()
+    frame.assign(y=np.where(frame["y"] > 20, " high", " low")).to_csv(tmp_path / "data.csv", index=False)
+    code, _, err = fit(tmp_path / "data.csv", "--class-weight", "high:3", "--class-weight", " high:1")
+    assert code == 2 and "two weights for the class ' high'" in one_sentence(err)
+
+
 def test_class_weights_of_numbers(tmp_path):
     table().to_csv(tmp_path / "data.csv", index=False)
     code, _, err = fit(tmp_path / "data.csv", "--class-weight", "balanced")

@@ -8,12 +8,23 @@ import pandas as pd
 import pytest
 from tests.test_cli_table import smile
 
-from smilenn import Config, Network, SmileClassifier, SmileRegressor
+from smilenn import (
+    Config,
+    Custom,
+    Fair,
+    Monotone,
+    Network,
+    OneOf,
+    Safe,
+    SmileClassifier,
+    SmileRegressor,
+    SumAtMost,
+)
 from smilenn.cli.checking import stored_left_out
 from smilenn.cli.noted import read_columns, table_columns
 from smilenn.domain.idle import left_out_words
 from smilenn.estimators.leak import LeakWarning
-from smilenn.estimators.learned import ColumnWarning
+from smilenn.estimators.learned import ColumnWarning, named_columns
 from smilenn.estimators.store import load
 from smilenn.report.findings import gather
 
@@ -104,3 +115,29 @@ def test_copies_of_two_classes_are_found_whatever_they_are_called():
     with pytest.warns(LeakWarning, match="Column 'leak' holds the target itself") as caught:
         SmileClassifier(**SMALL).fit(frame, ["A" if i % 5 else "Z" for i in ROW])
     assert not any("'near'" in str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize(
+    ("rule", "names"),
+    [
+        (Safe(when=["counted <= 10"], then=["out <= 30"]), {"counted"}),
+        (Custom(when=['a["x2"] <= b["x2"]'], then=["a.out <= b.out"]), {"x2"}),
+        (Custom(when=['a["x is missing"] >= 1'], then=["a.out <= 9"], says="k, of course"), {"x"}),
+        (OneOf(["a", "b"], when=["k + e >= 3"]), {"k", "e"}),
+        (SumAtMost(limit="2*k + 1"), {"k"}),
+        (Monotone(increasing=[0]), {"x"}),
+        (Fair(["id"], 1), {"id"}),
+    ],
+)
+def test_columns_of_a_written_row_are_named_too(rule, names):
+    assert named_columns([rule], ("x", "x2", "k", "e", "id", "counted", "out")) == names
+
+
+def test_a_row_number_that_a_written_rule_names_stays():
+    frame = table()[["x"]].assign(counted=np.arange(ROWS), x2=ROW * 1.0)
+    rules = [
+        Safe(when=["counted <= 10"], then=["out <= 99"]),
+        Custom(when=["a.x2 <= b.x2"], then=["a.out <= b.out + 99"]),
+    ]
+    model = SmileRegressor(properties=rules, **SMALL).fit(frame, ROW * 0.5)
+    assert {"counted", "x2"} <= set(model.domain_.names)

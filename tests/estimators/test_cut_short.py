@@ -25,7 +25,7 @@ from smilenn.report.html import page
 from smilenn.report.standing import Standing
 from smilenn.train import restarts
 from smilenn.train.clock import Clock
-from smilenn.train.cut import Part, cut_sentence
+from smilenn.train.cut import Part, cut_from_json, cut_sentence
 from smilenn.train.run import Run
 
 RNG = np.random.default_rng(0)
@@ -263,6 +263,27 @@ def test_words_of_a_folder_are_never_repeated(over_after, tmp_path):
             smilenn.load(place)
         done = CliRunner().invoke(app, ["check", str(place), "--json"])
         assert json.loads(done.stdout)["shortfall"] == "" and "nothing" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"done": -5},
+        {"done": 99},
+        {"done": 1.9},
+        {"done": True},
+        {"done": "1"},
+        {"partly": 4},
+        {"done": 12, "partly": 0},
+    ],
+)
+def test_numbers_that_cannot_be_are_not_read(change):
+    good = {"what": "epochs", "done": 3, "planned": 12, "partly": 1}
+    assert cut_from_json([good]) == (Part("epochs", 3, 12, 1),)
+    with pytest.raises(ValueError, match=".*"):
+        cut_from_json([good | change])
+    with pytest.raises(ValueError, match="epochs"):
+        cut_from_json([good, good])
 
 
 NUMBERS = {"r2": 0.9, "mean_absolute_error": 1.0, "constant_mean_absolute_error": 3.0}

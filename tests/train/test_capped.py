@@ -171,6 +171,17 @@ def test_bounds_that_hold_outputs_back_are_certified(tmp_path, rules):
     assert model.quality_.numbers["pinball_loss"] < 0.6 * model.quality_.numbers["constant_pinball_loss"]
 
 
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+def test_targets_of_any_size_are_certified(size):
+    """The slopes of the proof are in units of the outputs, whatever these are."""
+    X, y = rows()
+    rules = [RISING, Bounded(40 * size, 60 * size)]
+    model = SmileRegressor(properties=rules, quantiles=LEVELS, **QUICK).fit(X, y.clip(40, 60) * size)
+    assert isinstance(model.verdict_, Proved) and model.violation_bound_ == 0.0
+    values = model.predict(X)
+    assert values.min() >= 40 * size and 59.99 * size < values.max() <= 60 * size
+
+
 def test_an_upper_bound_alone_and_targets_in_an_order():
     X, y = rows()
     targets = pd.DataFrame({"low": y, "top": 3 * y + 10})

@@ -120,7 +120,10 @@ def test_a_norm_stands_beside_every_other_property(other, outputs):
     x = KINDED.sample(40, rng)
     y = rng.integers(0, 2, (40, len(names.names))).astype(float)
     found = recipe_for(Task.of(KINDED, x, claims, classify=classify, outputs=names, y=y))
-    assert found.family == ("plain" if other in ("LocalRobust", "Fair nearby") else "curved")
+    distances = other == "Robust" and outputs in ("classes", "labels")
+    assert found.family == (
+        "distances" if distances else "plain" if other in ("LocalRobust", "Fair nearby") else "curved"
+    )
 
 
 def test_a_premise_that_no_network_keeps_is_told_what_to_state():

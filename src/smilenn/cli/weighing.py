@@ -37,6 +37,8 @@ def _read(texts: tuple[str, ...], values: np.ndarray) -> ClassWeight:
             raise SmileError(
                 f"--class-weight {text} is neither balanced nor CLASS:WEIGHT with a class of {listed(classes, 12)}."
             )
+        if classes[name] in out:
+            raise SmileError(f"--class-weight has two weights for the class {name!r}; give one.")
         try:
             out[classes[name]] = float(number)
         except ValueError:

@@ -39,8 +39,18 @@ def plain_column(column: Any) -> Any:
     if column.dtype.kind in "iub" and column.isna().any():
         return pd.Series(_nullable(column), index=column.index, name=column.name)
     cells: Any = column.array
-    found = cells.__arrow_array__().to_pandas()
-    return pd.Series(found.array, index=column.index, name=column.name)
+    try:
+        found = cells.__arrow_array__().to_pandas().array
+    except ValueError:  # a dictionary that holds null, or a value twice
+        found = _categories(cells.__arrow_array__())
+    return pd.Series(found, index=column.index, name=column.name)
+
+
+def _categories(cells: Any) -> pd.Categorical:
+    """A dictionary of Arrow whose values do not all differ, or hold null, which is a missing cell."""
+    whole = cells.unify_dictionaries()
+    values = dict.fromkeys(v for chunk in whole.chunks for v in chunk.dictionary.to_pylist() if v is not None)
+    return pd.Categorical(cells.to_pylist(), categories=list(values), ordered=cells.type.ordered)
 
 
 ENUMS = "enums"  # where a frame notes which columns were Enums

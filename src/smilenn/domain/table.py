@@ -75,6 +75,8 @@ def _polars_frame(data: Any) -> pd.DataFrame:
     try:
         return to_frame(data)
     except (ModuleNotFoundError, ValueError):  # polars converts through pyarrow, which may lack it or its type
+        if type(data).__module__.startswith("pyarrow"):  # a dictionary that pandas has no categories for
+            return without_arrow(data.to_pandas(types_mapper=pd.ArrowDtype))
         return pd.DataFrame({name: cells_of(data[name]) for name in data.columns})
 
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 
 from smilenn.domain import Domain, Feature, Kind, idle_columns
-from smilenn.domain.absent import first_gap
+from smilenn.domain.absent import SUFFIX, first_gap
 from smilenn.domain.arrow import ENUMS
 from smilenn.domain.cells import order_of, origin_of, read_cells
 from smilenn.domain.few import first_name
@@ -29,6 +30,7 @@ from smilenn.errors import listed
 from smilenn.estimators.missing import Missing, Unknown
 from smilenn.estimators.options import Columns
 from smilenn.properties.base import Name, Property
+from smilenn.properties.tokens import ClaimSyntaxError, tokens, unquoted
 from smilenn.properties.values import legend
 
 MANY = 50  # categories beyond which a column that a rule names is worth a word
@@ -39,7 +41,7 @@ class ColumnWarning(UserWarning):
 
 
 def named_columns(properties: Sequence[Property], columns: Sequence[str]) -> frozenset[str]:
-    """The columns that properties name, by name or by place."""
+    """The columns that properties name: by name or by place, or in a row of the claim language."""
     found: set[str] = set()
 
     def note(name: Name) -> str:
@@ -49,7 +51,29 @@ def named_columns(properties: Sequence[Property], columns: Sequence[str]) -> fro
 
     for item in properties:
         item.renamed(note)
+        found.update(name for text in _texts(item.to_json()) for name in _names_in(text) if name in columns)
     return frozenset(found)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a JSON-ready value; keys are words of ours."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """What may be names of columns in a row; of a text that is no row, nothing."""
+    try:
+        pieces = tokens(text)
+    except ClaimSyntaxError:
+        return
+    for piece in pieces:
+        name = unquoted(piece.text) if piece.kind == "text" else piece.text
+        yield name
+        yield name.removesuffix(SUFFIX)
 
 
 def as_pixels(frame: pd.DataFrame, options: Columns) -> Columns:

@@ -107,7 +107,8 @@ def _numbers(series: pd.Series) -> np.ndarray:
     """The numbers in a column, [n]; NaN for missing cells, dates, durations and what else pandas counts in ticks."""
     if not pd.api.types.is_numeric_dtype(series.dtype):
         cells = series.astype(object)
-        series = cells.where([isinstance(c, (str, Number)) and not isinstance(c, np.timedelta64) for c in cells], None)
+        good = [isinstance(cell, (str, Number)) and not isinstance(cell, np.timedelta64) for cell in cells]
+        series = cells.where(np.array(good, dtype=bool), None)
     values = np.asarray(pd.to_numeric(series, errors="coerce"), dtype=np.float64)
     return np.where(is_missing(series), np.nan, values)
 

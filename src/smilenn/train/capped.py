@@ -34,9 +34,10 @@ def cap_(net: SmileNet, heights: np.ndarray) -> None:
     most = torch.as_tensor(heights).to(net.output_scale) / net.output_scale
     lower = FreeNet("relu", net.encoder.size, o, o)
     second = GapNet("relu", net.encoder.lo, net.encoder.hi, o, o)
-    lower.weight.copy_(-net.head_weight @ before.slope)  # one term each: a column is read by one coordinate
-    lower.bias.copy_(most - net.head_weight @ before.const - net.head_bias)
-    lower.out.copy_(-torch.eye(o))
+    scale = net.output_scale  # powers of two; units in output units, so that a slope of a proof has no scale
+    lower.weight.copy_(-scale[:, None] * (net.head_weight @ before.slope))
+    lower.bias.copy_(scale * (most - net.head_weight @ before.const - net.head_bias))
+    lower.out.copy_(-torch.diag(1 / scale))
     lower.const.copy_(most)
     for tensor in second.parameters():
         tensor.zero_()

@@ -43,11 +43,21 @@ class Part:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Part:
-        """Inverse of `asdict`; a kind of work that is none is a `LookupError`: no words but ours are said."""
-        found = cls(str(data["what"]), int(data["done"]), int(data["planned"]), int(data["partly"]))
+        """Inverse of `asdict`. A kind of work that is none is a `LookupError`, since no words but ours are said; numbers
+        that cannot be are a `ValueError`.
+        """
+        found = cls(str(data["what"]), *(_count(data[name]) for name in ("done", "planned", "partly")))
         if found.what not in WORDS:
             raise LookupError(found.what)
+        if not (found.partly <= found.done <= found.planned and found.short):
+            raise ValueError(found)
         return found
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(value)
+    return value
 
 
 Cut = tuple[Part, ...]
@@ -67,5 +77,8 @@ def cut_to_json(cut: Cut) -> list[dict[str, Any]]:
 
 
 def cut_from_json(data: Sequence[Mapping[str, Any]]) -> Cut:
-    """Inverse of `cut_to_json`."""
-    return tuple(map(Part.from_json, data))
+    """Inverse of `cut_to_json`; a kind of work that is there twice is a `ValueError`."""
+    cut = tuple(map(Part.from_json, data))
+    if len({part.what for part in cut}) < len(cut):
+        raise ValueError(cut)
+    return cut
