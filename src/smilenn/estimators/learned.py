@@ -56,11 +56,13 @@ def named_columns(properties: Sequence[Property], columns: Sequence[str]) -> fro
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in a JSON-ready value; keys are words of ours."""
+    """All texts in a JSON-ready value but comments; keys are words of ours."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, (dict, list)):
-        for part in value.values() if isinstance(value, dict) else value:
+    elif isinstance(value, dict):
+        yield from _texts([part for key, part in value.items() if key != "says"])
+    elif isinstance(value, list):
+        for part in value:
             yield from _texts(part)
 
 

@@ -43,8 +43,9 @@ class Part:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Part:
-        """Inverse of `asdict`. A kind of work that is none is a `LookupError`, since no words but ours are said; numbers
-        that cannot be are a `ValueError`.
+        """Inverse of `asdict`. A kind of work that is none is a `LookupError`, since no words but ours are said.
+
+        Numbers that cannot be are a `ValueError`.
         """
         found = cls(str(data["what"]), *(_count(data[name]) for name in ("done", "planned", "partly")))
         if found.what not in WORDS:
