@@ -1,6 +1,7 @@
 """Copies of a column in another type are left out; the same category in other words gets a warning and stays."""
 
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,12 @@ AREA = np.array(["north", "south", "east"])[ROW * 5 % 7 % 3]
 BIG = 2**53
 
 
+def base_pay():
+    return ROW * 37 % 53 + 0.5
+
+
 def base():
-    return pd.DataFrame({"age": AGE, "sex": SEX, "area": AREA, "pay": ROW * 37 % 53 + 0.5})
+    return pd.DataFrame({"age": AGE, "sex": SEX, "area": AREA, "pay": base_pay()})
 
 
 COPIES = {
@@ -28,6 +33,9 @@ COPIES = {
     "Int64": ("age", pd.array(AGE, dtype="Int64")),
     "Float64": ("age", pd.array(AGE, dtype="Float64")),
     "int8": ("age", AGE.astype("int8")),
+    "objects": ("age", AGE.astype(float).astype(object)),
+    "decimals": ("age", [Decimal(int(age)) for age in AGE]),
+    "texts of numbers": ("pay", [str(pay) for pay in base_pay()]),
     "category": ("sex", pd.Categorical(SEX)),
     "object": ("sex", SEX.astype(object)),
     "string": ("sex", pd.array(SEX, dtype="string")),
@@ -38,6 +46,8 @@ OTHERS = {
     "twice": 2 * AGE,
     "ordered": pd.Categorical(AREA, categories=["south", "north", "east"], ordered=True),
     "almost": np.where(ROW == 3, "other", SEX),
+    "a text beside numbers": [str(age) if age < 60 else "old" for age in AGE],
+    "texts of other numbers": [f"{age}.01" for age in AGE],
     "one cell missing": pd.Series(np.where(ROW == 3, None, AGE.astype(object))),
 }
 
@@ -107,3 +117,9 @@ def test_what_tells_other_rows_apart_gets_no_word():
     assert list(in_other_words(base().assign(gender=gender), {"sex", "gender"})) == []
     holed = base().assign(sex=pd.Series(SEX).where(ROW % 4 > 0), gender=np.where(SEX == "male", "M", "F"))
     assert said(holed)[1] == []  # which says more
+
+
+def test_numbers_that_float64_would_round_are_no_copies():
+    frame = pd.DataFrame({"n": ROW % 7 + BIG, "x": ROW % 5})
+    later = frame.assign(t=[str(n + (n == BIG + 1)) for n in frame["n"]])  # 2⁵³ + 1 is 2⁵³ to float64
+    assert idle_columns(later) == []

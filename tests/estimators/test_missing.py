@@ -179,6 +179,16 @@ def test_a_column_of_zeros_and_ones_takes_other_whole_numbers(tmp_path):
 
 
 NOWHERE = [pd.NaT, None]
+
+
+def test_durations_where_the_fit_filled_dates_are_refused():
+    X = pd.DataFrame({"at": pd.date_range("2020-01-01", periods=60).where(np.arange(60) > 0), "x": np.arange(60) % 7})
+    with pytest.warns(ColumnWarning, match="dates"):
+        model = SmileRegressor(missing="fill", **QUICK).fit(X, X["x"] * 1.0 + np.arange(60) % 3)
+    with pytest.raises(SmileError, match="Column 'at' holds durations, and the fit saw cells such as '2020-01"):
+        model.predict(X.assign(at=pd.to_timedelta([None] + [1] * 59, unit="D")))
+
+
 EMPTY = {
     "none": pd.Series([None, None], dtype=object),
     "floats": pd.Series([np.nan, np.nan]),

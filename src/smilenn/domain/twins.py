@@ -1,6 +1,7 @@
 """Columns that repeat another one, whatever type their cells have, and categories under other names.
 
-    repeats       the same cells: age as int64, Int64 and float64; sex as texts and as a category     left out
+    repeats       the same cells: age as int64, Int64 and float64, as decimals and as texts; sex as   left out
+                  texts and as a category
     other words   a category and a column that tells the same rows apart: education and its number    a warning
 
 A whole number that float64 would round stays as it is, and so do ordered categories: these are read as numbers.
@@ -15,6 +16,7 @@ import pandas as pd
 
 from smilenn.domain.table import EXACT, labels
 
+NUMBERS = ("string", "integer", "floating", "mixed-integer-float", "decimal", "boolean")  # of pandas's `infer_dtype`
 LEAST = 30  # rows from which two columns that tell the same rows apart are worth a word
 
 
@@ -29,9 +31,21 @@ def canonical(series: pd.Series) -> pd.Series:
         values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         exact = dtype.kind in "fb" or not (np.abs(values) >= EXACT).any()
         return pd.Series(values, index=series.index) if exact else series
-    if isinstance(dtype, pd.StringDtype) or (dtype.kind == "O" and pd.api.types.infer_dtype(series) == "string"):
-        return _texts(series)
+    if isinstance(dtype, pd.StringDtype) or dtype.kind == "O":
+        kind = pd.api.types.infer_dtype(series)
+        written = _written_numbers(series) if kind in NUMBERS else None
+        return written if written is not None else _texts(series) if kind == "string" else series
     return series
+
+
+def _written_numbers(series: pd.Series) -> pd.Series | None:
+    """The numbers that all cells of a column of objects are; None where one is none, or float64 would round it."""
+    known = series.notna()
+    values = pd.to_numeric(series[known], errors="coerce")
+    if not len(values) or values.dtype.kind not in "iufb" or values.isna().any():
+        return None
+    found = values.to_numpy(dtype=np.float64)
+    return None if (np.abs(found) >= EXACT).any() else pd.Series(found, index=values.index).reindex(series.index)
 
 
 def _texts(series: pd.Series) -> pd.Series:

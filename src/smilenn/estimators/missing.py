@@ -67,7 +67,12 @@ def _complete(series: pd.Series, value: float | str) -> pd.Series:
         known = names.cat.categories
         return (names if value in known else names.cat.add_categories([value])).fillna(value)
     if is_duration(series):
-        return series.fillna(pd.Timedelta(days=float(value)))
+        try:
+            return series.fillna(pd.Timedelta(days=float(value)))
+        except ValueError:  # a date, or more days than pandas counts
+            raise SmileError(
+                f"Column {series.name!r} holds durations, and the fit saw cells such as {value!r}; give the same here."
+            ) from None
     if isinstance(series.dtype, pd.PeriodDtype):
         series = series.dt.to_timestamp()
     return inferred(series.astype(object).fillna(value))
