@@ -52,11 +52,18 @@ def test_a_weight_of_zero():
         parse("norm2(0 * (a.x - b.x), a.y - b.y) <= 1")
 
 
-def test_a_constant_column_in_a_norm():
-    frame = pd.DataFrame({"x": [0.0, 1.0, 2.0], "c": [1.0, 1.0, 1.0]})
-    rule = Custom(when=["norm2(a.x - b.x, a.c - b.c) <= 1"], then=["a.out - b.out <= 1"])
-    with pytest.warns(UserWarning, match="left out"), pytest.raises(SmileError, match="'c' holds one value only"):
-        SmileClassifier(properties=rule).fit(frame, [0, 1, 1])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Custom(when=["norm2(a.x - b.x, a.c - b.c) <= 1"], then=["a.out - b.out <= 1"]),
+        Robust({"x": 1, "c": 1}, 1, norm=2),
+    ],
+)
+def test_a_constant_column_in_a_norm_stays_equal_and_gets_a_word(rule):
+    frame = pd.DataFrame({"x": [0.0, 1.0, 2.0] * 10, "c": [1.0] * 30})
+    with pytest.warns(UserWarning, match="'c' holds one value only, '1.0', and a rule names it"):
+        model = SmileClassifier(properties=[rule], config=Config(epochs=1)).fit(frame, [0, 1, 1] * 10)
+    assert model.domain_.feature("c").lo == model.domain_.feature("c").hi and model.verdict_.status == "proved"
 
 
 @pytest.mark.parametrize("text", ["0", "-0.1", "0%", "0:1"])
