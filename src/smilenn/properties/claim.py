@@ -74,7 +74,7 @@ def in_codes(name: str) -> str:
     >>> print(in_codes('"caf\u00e9"'))
     "\"caf\u00e9\""
     """
-    return '"' + "".join(ESCAPES.get(c) or (c if c.isascii() and c.isprintable() else _code(c)) for c in name) + '"'
+    return "".join(c if c.isascii() else _code(c) for c in in_quotes(name))
 
 
 def _code(character: str) -> str:
